@@ -1,0 +1,1 @@
+# Measuring programs and the scripts that make the published tables; none is installed.

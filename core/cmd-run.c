@@ -1,0 +1,211 @@
+/* spikemill run: simulate a network file and say what came out. */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+#include "command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <cJSON.h>
+#include "memory.h"
+#include "text.h"
+
+enum { OUTPUT, SET, BACKEND, DELIVERY, PLASTICITY, PRECISION, THREADS, DURATION, SEED, QUIET, JSON, HELP };
+static const struct mill_option options[] = {
+  [OUTPUT] = {"output", 'o', "DIR", "output folder (default: ./NAME-out)"},
+  [SET] = {"set", 0, "SECTION.KEY=VALUE", "override a value of the file; may be repeated"},
+  [BACKEND] = {"backend", 0, "auto|cpu|cuda", "where to run"},
+  [DELIVERY] = {"delivery", 0, "NAME", "delivery strategy"},
+  [PLASTICITY] = {"plasticity", 0, "NAME", "plasticity strategy"},
+  [PRECISION] = {"precision", 0, "single|double", "arithmetic of the neurons"},
+  [THREADS] = {"threads", 0, "N", "worker threads (default: one a processor)"},
+  [DURATION] = {"duration", 0, "MS", "simulated time"},
+  [SEED] = {"seed", 0, "N", "seed of every random number"},
+  [QUIET] = {"quiet", 0, NULL, "no progress, no summary"},
+  [JSON] = {"json", 0, NULL, "one JSON object on standard output, nothing else"},
+  [HELP] = {"help", 'h', NULL, "this text"},
+};
+#define COUNT (sizeof options / sizeof *options)
+static const char *const option_keys[COUNT] = {
+  [BACKEND] = "simulation.backend",     [DELIVERY] = "strategy.delivery",   [PLASTICITY] = "strategy.plasticity",
+  [PRECISION] = "simulation.precision", [DURATION] = "simulation.duration", [SEED] = "simulation.seed",
+};
+
+struct request {
+  const char *path, *folder;
+  struct mill_overrides overrides;
+  int64_t threads;
+  int quiet, json, help;
+};
+
+static int parse(struct request *r, int argc, char **argv, struct mill_error *error)
+{
+  struct mill_args args = {argc, argv, 1, 0};
+  const char *value;
+  int at;
+  while ((at = mill_option_next(&args, options, COUNT, &value, error)) != MILL_ARG_END) {
+    int rc = 0;
+    if (at == MILL_ARG_ERROR)
+      return -1;
+    if (at == MILL_ARG_WORD) {
+      if (r->path)
+        return mill_fail(error, MILL_USAGE, "one network file is enough, found `%s` and `%s`", r->path, value);
+      r->path = value;
+    } else if (option_keys[at]) {
+      rc = mill_override_set(&r->overrides, option_keys[at], value, error);
+    } else if (at == SET) {
+      rc = mill_override_add(&r->overrides, value, error);
+    } else if (at == THREADS) {
+      rc = mill_option_int("threads", value, 1, 4096, &r->threads, error);
+    } else if (at == OUTPUT) {
+      r->folder = value;
+    } else {
+      r->quiet |= at == QUIET;
+      r->json |= at == JSON;
+      r->help |= at == HELP;
+    }
+    if (rc < 0)
+      return -1;
+  }
+  if (!r->path && !r->help)
+    return mill_fail(error, MILL_USAGE, "no network file given: spikemill run NET.ini");
+  if (r->folder && !*r->folder)
+    return mill_fail(error, MILL_USAGE, "--output: an empty folder name");
+  return 0;
+}
+
+/* "./NAME-out" for "…/NAME.ini". */
+static char *default_folder(const char *path)
+{
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+  size_t n = dot && dot > name ? (size_t)(dot - name) : strlen(name);
+  char *folder = malloc(n + 8);
+  if (folder)
+    mill_text_format(folder, n + 8, "%.*s-out", (int)n, name);
+  return folder;
+}
+
+static double rate_hz(uint64_t spikes, uint32_t neurons, double biological_s)
+{
+  return neurons && biological_s > 0 ? (double)spikes / neurons / biological_s : 0;
+}
+
+static int print_json(const struct request *q, const struct mill_simulation *sim, struct mill_error *error)
+{
+  struct mill_simulation_report r;
+  struct mill_population_report p;
+  cJSON *object = cJSON_CreateObject(), *list;
+  char device[96];
+  double biological_s;
+  const char *file;
+  mill_simulation_report(sim, &r);
+  biological_s = (double)(r.step - r.first) * r.dt / 1000;
+  cJSON_AddStringToObject(object, "version", mill_version());
+  cJSON_AddStringToObject(object, "config", q->path);
+  mill_json_int(object, "seed", r.seed);
+  cJSON_AddStringToObject(object, "backend", "cpu");
+  cJSON_AddStringToObject(object, "device", mill_processor_name(device, sizeof device));
+  cJSON_AddStringToObject(object, "delivery", r.delivery);
+  cJSON_AddStringToObject(object, "plasticity", r.plasticity);
+  mill_json_int(object, "threads", r.threads);
+  cJSON_AddStringToObject(object, "precision", r.precision ? "double" : "single");
+  cJSON_AddBoolToObject(object, "complete", r.step - r.first >= r.duration);
+  cJSON_AddNumberToObject(object, "biological_s", biological_s);
+  cJSON_AddNumberToObject(object, "wall_s", r.wall_s);
+  if (biological_s > 0)
+    cJSON_AddNumberToObject(object, "real_time_factor", r.wall_s / biological_s);
+  else
+    cJSON_AddNullToObject(object, "real_time_factor");
+  cJSON_AddNumberToObject(object, "setup_s", r.setup_s);
+  mill_json_int(object, "spikes", r.spikes);
+  mill_json_hash(object, "spike_hash", r.spike_hash);
+  mill_json_hash(object, "weight_hash", mill_simulation_weight_hash(sim));
+  list = cJSON_AddArrayToObject(object, "populations");
+  for (uint32_t i = 0; mill_simulation_population(sim, i, &p) == 0; i++) {
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddStringToObject(item, "name", p.name);
+    mill_json_int(item, "size", p.size);
+    cJSON_AddNumberToObject(item, "rate_hz", rate_hz(p.spikes, p.size, biological_s));
+    cJSON_AddItemToArray(list, item);
+  }
+  mill_json_int(object, "synapses", r.synapses);
+  cJSON_AddNumberToObject(object, "synaptic_events_per_s", r.wall_s > 0 ? (double)r.synaptic_events / r.wall_s : 0);
+  mill_json_int(object, "memory_bytes", r.memory_bytes);
+  list = cJSON_AddArrayToObject(object, "files");
+  for (uint32_t i = 0; (file = mill_simulation_file(sim, i)); i++)
+    cJSON_AddItemToArray(list, cJSON_CreateString(file));
+  return mill_json_print(object, error);
+}
+
+static void print_summary(const struct mill_simulation *sim)
+{
+  struct mill_simulation_report r;
+  struct mill_population_report p;
+  char memory[32];
+  double biological_s;
+  const char *file;
+  mill_simulation_report(sim, &r);
+  biological_s = (double)(r.step - r.first) * r.dt / 1000;
+  printf("%.6g ms simulated in %.3g s (set-up %.3g s): real-time factor %.3g\n", biological_s * 1000, r.wall_s, r.setup_s,
+         biological_s > 0 ? r.wall_s / biological_s : 0);
+  printf("%u neurons, %llu synapses, %s; %s delivery, %s plasticity, %u thread%s, %s precision\n", r.neurons, (unsigned long long)r.synapses,
+         mill_memory_text(memory, r.memory_bytes), r.delivery, r.plasticity, r.threads, r.threads == 1 ? "" : "s",
+         r.precision ? "double" : "single");
+  printf("%llu spikes, %.4g synaptic events a second, spike hash %016llx\n", (unsigned long long)r.spikes,
+         r.wall_s > 0 ? (double)r.synaptic_events / r.wall_s : 0, (unsigned long long)r.spike_hash);
+  for (uint32_t i = 0; mill_simulation_population(sim, i, &p) == 0; i++)
+    printf("  %-16s %8u neurons  %8.3f Hz  (%s)\n", p.name, p.size, rate_hz(p.spikes, p.size, biological_s), p.model);
+  for (uint32_t i = 0; (file = mill_simulation_file(sim, i)); i++)
+    printf("wrote %s\n", file);
+}
+
+static int simulate(const struct request *q, struct mill_error *error)
+{
+  char *folder = q->folder ? strdup(q->folder) : default_folder(q->path);
+  const struct mill_options how = {(const char *const *)q->overrides.text, q->overrides.count, (uint32_t)q->threads, folder};
+  struct mill_simulation *sim = NULL;
+  struct mill_simulation_report r;
+  struct mill_progress progress;
+  int rc = -1;
+  if (!folder)
+    return mill_fail(error, MILL_RESOURCES, "out of memory");
+  if (mill_simulation_open(q->path, &how, &sim, error) < 0)
+    goto done;
+  mill_progress_begin(&progress, q->quiet || q->json);
+  mill_interrupt_catch();
+  rc = mill_advance_all(sim, &progress, error);
+  mill_progress_end(&progress);
+  if (rc < 0)
+    goto done;
+  mill_simulation_report(sim, &r);
+  rc = mill_simulation_finish(sim, r.step - r.first >= r.duration, error);
+  if (rc < 0)
+    goto done;
+  if (q->json)
+    rc = print_json(q, sim, error);
+  else if (!q->quiet)
+    print_summary(sim);
+  if (rc == 0 && r.step - r.first < r.duration)
+    rc = mill_fail(error, MILL_INTERRUPTED, "interrupted after %.6g of %.6g ms; the files hold what was recorded and say so",
+                   (double)(r.step - r.first) * r.dt, (double)r.duration * r.dt);
+done:
+  mill_simulation_free(sim);
+  free(folder);
+  return rc;
+}
+
+int mill_cmd_run(int argc, char **argv)
+{
+  struct request q = {0};
+  struct mill_error error = {0};
+  int status = MILL_OK;
+  if (parse(&q, argc, argv, &error) < 0)
+    status = mill_report_error(&error);
+  else if (q.help)
+    mill_usage(stdout, "run NET.ini [option]…", "Simulates a network and writes its spikes.", options, COUNT);
+  else if (simulate(&q, &error) < 0)
+    status = mill_report_error(&error);
+  mill_overrides_free(&q.overrides);
+  return status;
+}

@@ -1,0 +1,110 @@
+# The library and the command. libmill.la has every function of the core, for the command and the tests; libspikemill exports those
+# of the public headers alone (core/libspikemill.sym).
+noinst_LTLIBRARIES += core/libmill.la
+core_libmill_la_SOURCES = \
+  core/accumulate.c \
+  core/build-population.c \
+  core/build-stimulus.c \
+  core/build.c \
+  core/connect-rows.c \
+  core/connect.c \
+  core/edges.c \
+  core/engine.c \
+  core/error.c \
+  core/expr.c \
+  core/hash.c \
+  core/history.c \
+  core/host.c \
+  core/ini-scan.c \
+  core/ini.c \
+  core/memory-free.c \
+  core/memory.c \
+  core/netfile-population.c \
+  core/netfile-projection.c \
+  core/netfile-record.c \
+  core/netfile.c \
+  core/output.c \
+  core/param-check.c \
+  core/param-print.c \
+  core/param.c \
+  core/plugin-check.c \
+  core/plugin-search.c \
+  core/record.c \
+  core/registry.c \
+  core/sim.c \
+  core/simulation.c \
+  core/stream-sort.c \
+  core/stream.c \
+  core/text.c \
+  core/threads.c \
+  core/value.c \
+  core/weights.c \
+  core/writer.c
+core_libmill_la_CPPFLAGS = $(AM_CPPFLAGS) -DMILL_PLUGIN_DIR='"$(pkglibdir)"'
+core_libmill_la_LIBADD = $(INIPARSER_LIBS) $(XXHASH_LIBS) $(CJSON_LIBS)
+
+noinst_HEADERS += \
+  core/command.h \
+  core/connect.h \
+  core/expr.h \
+  core/history.h \
+  core/ini-scan.h \
+  core/ini.h \
+  core/memory.h \
+  core/netfile-private.h \
+  core/netfile.h \
+  core/output.h \
+  core/param.h \
+  core/plugin-check.h \
+  core/registry.h \
+  core/simulation.h \
+  core/stream-private.h \
+  core/stream.h \
+  core/text.h \
+  core/threads.h \
+  core/value.h \
+  core/weights.h
+
+spikemillincludedir = $(includedir)/spikemill
+spikemillinclude_HEADERS = \
+  core/spikemill/delivery.h \
+  core/spikemill/device-math.h \
+  core/spikemill/device-random.h \
+  core/spikemill/device.h \
+  core/spikemill/error.h \
+  core/spikemill/format.h \
+  core/spikemill/network.h \
+  core/spikemill/neuron-ops.h \
+  core/spikemill/neuron.h \
+  core/spikemill/plasticity.h \
+  core/spikemill/plugin.h \
+  core/spikemill/propagator.h \
+  core/spikemill/spikemill.h \
+  core/spikemill/stimulus.h \
+  core/spikemill/synapse.h
+
+lib_LTLIBRARIES += libspikemill.la
+libspikemill_la_SOURCES =
+libspikemill_la_LIBADD = core/libmill.la
+libspikemill_la_LDFLAGS = -version-info 0:0:0 -no-undefined -export-symbols core/libspikemill.sym
+EXTRA_libspikemill_la_DEPENDENCIES = core/libspikemill.sym
+
+# The functions that the two headers declare, each on a line that starts with its type.
+exported_headers = core/spikemill/error.h core/spikemill/spikemill.h
+core/libspikemill.sym: $(exported_headers)
+	$(AM_V_GEN)$(MKDIR_P) core && for h in $(exported_headers); do cat "$(top_srcdir)/$$h"; done | \
+	  $(SED) -n -e '/^static/d' -e 's/^[a-z].*[ *]\(mill_[a-z0-9_]*\)(.*/\1/p' | LC_ALL=C sort -u >$@-t && mv -f $@-t $@
+CLEANFILES += core/libspikemill.sym
+
+bin_PROGRAMS += spikemill
+spikemill_SOURCES = \
+  core/cmd-check.c \
+  core/cmd-compare.c \
+  core/cmd-info.c \
+  core/cmd-new.c \
+  core/cmd-run.c \
+  core/main.c \
+  core/options.c \
+  core/progress.c \
+  core/report.c
+spikemill_LDADD = core/libmill.la

@@ -1,0 +1,35 @@
+/* Memory that a run owns: named, zeroed, 64-byte aligned, counted. */
+#ifndef MILL_MEMORY_H
+#define MILL_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <spikemill/error.h>
+
+/* count × size bytes, zeroed; NULL when out of memory or the product overflows. Large blocks come straight from the system and are
+   not touched, so that the workers that use a part place it. No bytes are a block too. Any thread. */
+void *mill_allocate(const char *name, uint64_t count, size_t size);
+void mill_release(void *memory);
+
+/* As mill_allocate, with an error that names the array and its size. */
+void *mill_allocate_or_fail(const char *name, uint64_t count, size_t size, struct mill_error *error);
+
+/* Bytes held now (as asked for, without overhead), and the most ever held. */
+uint64_t mill_memory_held(void);
+uint64_t mill_memory_peak(void);
+
+/* Bytes a new run may use: the least of MemAvailable, RLIMIT_AS/DATA headroom and the cgroup's headroom (v2 and v1). SPIKEMILL_MEMORY
+   (bytes, with K M G T) lowers it: it is the most that may be held in all. A value that cannot be read gives 0 and a note. */
+uint64_t mill_memory_free(void);
+
+/* Reads SPIKEMILL_MEMORY: *bytes is UINT64_MAX when unset. Commands call it first, to refuse a value that is none. */
+int mill_memory_limit(uint64_t *bytes, struct mill_error *error);
+
+/* Headroom of the control groups that `cgroup` (/proc/self/cgroup) names, found through `mountinfo` (/proc/self/mountinfo);
+   UINT64_MAX when there is no limit. */
+uint64_t mill_memory_cgroup_free(const char *cgroup, const char *mountinfo);
+
+/* "1.5 GiB" into buffer[32]. */
+char *mill_memory_text(char *buffer, uint64_t bytes);
+
+#endif

@@ -1,0 +1,25 @@
+/* Output files appear whole or not at all: written beside their name, synced, and renamed. */
+#ifndef MILL_OUTPUT_H
+#define MILL_OUTPUT_H
+
+#include <stdio.h>
+#include <spikemill/error.h>
+
+/* Makes the file to write for `path`, empty: ".NAME.PID-N.part" in the same folder; *part is its path, malloc'ed. A missing folder is
+   made (its last component only; mill_output_folder makes parents too). Fails when path is a folder or anything else but a regular
+   file, or when the folder cannot be written. A symbolic link is replaced, not followed. The parts that are open are removed by
+   mill_output_forget, or all of them, before leaving after a signal or an error, by mill_output_forget_all. Any thread. */
+int mill_output_begin(const char *path, char **part, struct mill_error *error);
+/* Syncs and renames part to path; frees part. On failure the part is removed. */
+int mill_output_commit(const char *path, char *part, struct mill_error *error);
+void mill_output_forget(char *part);
+/* The names stay their owners' to commit (which then fails) or forget. */
+void mill_output_forget_all(void);
+
+/* Makes a folder and its parents. An existing folder is fine. */
+int mill_output_folder(const char *path, struct mill_error *error);
+
+/* Writes a whole text file. */
+int mill_output_text(const char *path, const char *text, struct mill_error *error);
+
+#endif

@@ -1,0 +1,143 @@
+/* Progress, interruption and JSON for the commands. */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+#include "command.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cJSON.h>
+#include "text.h"
+
+double mill_seconds(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int signal_number)
+{
+  (void)signal_number;
+  interrupted = 1;
+}
+
+void mill_interrupt_catch(void)
+{
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = on_signal;
+  action.sa_flags = (int)SA_RESETHAND; /* the second one ends the process */
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+  signal(SIGXFSZ, SIG_IGN); /* a write that fails is reported, not fatal */
+}
+
+int mill_interrupted(void)
+{
+  return interrupted;
+}
+
+void mill_progress_begin(struct mill_progress *p, int quiet)
+{
+  p->quiet = quiet;
+  p->terminal = isatty(STDERR_FILENO);
+  p->begun = p->shown = mill_seconds();
+}
+
+void mill_progress_show(struct mill_progress *p, const struct mill_simulation_report *r)
+{
+  double now = mill_seconds(), spent = now - p->begun;
+  double done = (double)(r->step - r->first), all = (double)r->duration, part = all > 0 ? done / all : 1;
+  double biological = done * r->dt / 1000;
+  char line[256], bar[41];
+  if (p->quiet || now - p->shown < (p->terminal ? 0.1 : 5))
+    return;
+  p->shown = now;
+  for (int i = 0; i < 40; i++)
+    bar[i] = i < (int)(part * 40) ? '#' : '.';
+  bar[40] = 0;
+  mill_text_format(line, sizeof line, "%.0f of %.0f ms, %.2f Hz, %.3g times real time, %.0f s left", done * r->dt, all * r->dt,
+                   biological > 0 && r->neurons ? (double)r->spikes / biological / (double)r->neurons : 0,
+                   biological > 0 ? r->wall_s / biological : 0, part > 0 ? spent * (1 - part) / part : 0);
+  if (p->terminal)
+    fprintf(stderr, "\r[%s] %s\033[K", bar, line);
+  else
+    fprintf(stderr, "%s\n", line);
+}
+
+void mill_progress_end(struct mill_progress *p)
+{
+  if (!p->quiet && p->terminal && p->shown > p->begun)
+    fputs("\r\033[K", stderr);
+}
+
+int mill_advance_all(struct mill_simulation *simulation, struct mill_progress *progress, struct mill_error *error)
+{
+  struct mill_simulation_report r;
+  int64_t chunk = 64;
+  mill_simulation_report(simulation, &r);
+  while (r.step - r.first < r.duration && !interrupted) {
+    int64_t left = r.duration - (r.step - r.first), steps = left < chunk ? left : chunk;
+    double before = r.wall_s;
+    if (mill_simulation_advance(simulation, steps, error) < 0)
+      return -1;
+    mill_simulation_report(simulation, &r);
+    if (r.wall_s - before < 0.05 && chunk < INT64_C(1) << 40)
+      chunk *= 2;
+    else if (r.wall_s - before > 0.2 && chunk > 1)
+      chunk /= 2;
+    if (progress)
+      mill_progress_show(progress, &r);
+  }
+  return 0;
+}
+
+void mill_json_int(cJSON *object, const char *key, uint64_t value)
+{
+  char text[32];
+  mill_text_format(text, sizeof text, "%llu", (unsigned long long)value);
+  cJSON_AddRawToObject(object, key, text);
+}
+
+void mill_json_hash(cJSON *object, const char *key, uint64_t value)
+{
+  char text[32];
+  mill_text_format(text, sizeof text, "%016llx", (unsigned long long)value);
+  cJSON_AddStringToObject(object, key, text);
+}
+
+int mill_json_print(cJSON *object, struct mill_error *error)
+{
+  char *text = cJSON_Print(object);
+  int rc = 0;
+  if (!text || puts(text) < 0 || fflush(stdout) != 0)
+    rc = mill_fail(error, MILL_RESOURCES, text ? "standard output: cannot write" : "out of memory");
+  free(text);
+  cJSON_Delete(object);
+  return rc;
+}
+
+const char *mill_processor_name(char *buffer, size_t size)
+{
+  FILE *in = fopen("/proc/cpuinfo", "r");
+  char line[256];
+  mill_text_format(buffer, size, "cpu");
+  while (in && fgets(line, sizeof line, in)) {
+    if (strncmp(line, "model name", 10) == 0 && strchr(line, ':')) {
+      line[strcspn(line, "\n")] = 0;
+      mill_text_format(buffer, size, "%s", strchr(line, ':') + 2);
+      break;
+    }
+  }
+  if (in)
+    fclose(in);
+  return buffer;
+}

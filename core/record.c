@@ -1,0 +1,376 @@
+/* Recording: each epoch's spikes in order of (step, neuron) to the hash, the counters and the background writer; samples of state
+   variables and final weights as CSV. */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+#include "simulation.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+#include "output.h"
+#include "text.h"
+
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "unknown"
+#endif
+
+static char *output_path(const struct mill_simulation *sim, const char *name)
+{
+  size_t n = strlen(sim->folder) + strlen(name) + 2;
+  char *path = malloc(n);
+  if (path)
+    mill_text_format(path, n, "%s/%s", sim->folder, name);
+  return path;
+}
+
+/* Step stamp × dt as an exact decimal of ms. */
+static void format_ms(char *buffer, size_t size, int64_t ps)
+{
+  int n = mill_text_format(buffer, size, "%lld.%09lld", (long long)(ps / 1000000000), (long long)(ps % 1000000000));
+  while (n > 0 && buffer[n - 1] == '0')
+    buffer[--n] = 0;
+  if (n > 0 && buffer[n - 1] == '.')
+    buffer[--n] = 0;
+}
+
+static void write_preamble(FILE *out, const struct mill_simulation *sim)
+{
+  fprintf(out, "# spikemill %s\n# seed %llu\n", PACKAGE_VERSION, (unsigned long long)sim->file->seed);
+  for (const char *line = sim->config; *line;) {
+    size_t n = strcspn(line, "\n");
+    fprintf(out, "# config %.*s\n", (int)n, line);
+    line += n + (line[n] == '\n');
+  }
+}
+
+static void write_epilogue(FILE *out, const struct mill_simulation *sim, int complete)
+{
+  fprintf(out, "# spike_hash %016llx\n# complete %s\n", (unsigned long long)mill_spike_hash_value(sim->recorder.hash), complete ? "yes" : "no");
+}
+
+static int open_spikes(struct mill_simulation *sim, struct mill_error *error)
+{
+  const struct mill_netfile *file = sim->file;
+  struct mill_group *groups = calloc(file->population_count + 1u, sizeof *groups);
+  char *path = output_path(sim, file->record.spikes);
+  int rc = -1;
+  if (!groups || !path) {
+    mill_fail(error, MILL_RESOURCES, "out of memory");
+    goto done;
+  }
+  for (uint32_t p = 0; p < file->population_count; p++)
+    groups[p] = (struct mill_group){sim->population[p].name, sim->population[p].first, sim->population[p].size};
+  {
+    const struct mill_stream_info info = {.tick_ps = file->dt_ps,
+                                          .start = file->t0,
+                                          .stop = file->t0 + file->duration,
+                                          .group_count = file->population_count,
+                                          .group = groups,
+                                          .seed = file->seed,
+                                          .version = PACKAGE_VERSION,
+                                          .config = sim->config};
+    rc = mill_writer_open(path, NULL, &info, &sim->recorder.writer, error);
+  }
+done:
+  free(groups);
+  free(path);
+  return rc;
+}
+
+/* The rows of the state file: every variable of every chosen neuron. */
+static int plan_samples(struct mill_simulation *sim, struct mill_error *error)
+{
+  const struct mill_record_setup *record = &sim->file->record;
+  struct mill_sample_plan *plan = &sim->recorder.plan;
+  const struct mill_range all = {0, UINT32_MAX};
+  const struct mill_range *range = record->range_count ? record->range : &all;
+  uint32_t ranges = record->range_count ? record->range_count : 1;
+  uint64_t n = 0;
+  plan->of_variable = calloc(record->variable_count + 1u, sizeof *plan->of_variable);
+  if (!plan->of_variable)
+    return mill_fail(error, MILL_RESOURCES, "out of memory");
+  for (int fill = 0; fill < 2; fill++) {
+    n = 0;
+    for (uint32_t v = 0; v < record->variable_count; v++) {
+      uint32_t size = sim->population[record->variable[v].population].size;
+      plan->of_variable[v] = (uint32_t)n;
+      for (uint32_t r = 0; r < ranges; r++) {
+        for (uint64_t i = range[r].first; i <= range[r].last && i < size; i++, n++) {
+          if (fill)
+            plan->sample[n] = (struct mill_sample){record->variable[v].population, record->variable[v].state, (uint32_t)i};
+        }
+      }
+    }
+    if (n > UINT32_MAX)
+      return mill_place_fail(error, &record->place, "neurons", "more than 2^32 values per sample");
+    if (!fill) {
+      plan->sample = mill_allocate_or_fail("sample plan", n + 1, sizeof *plan->sample, error);
+      if (!plan->sample)
+        return -1;
+    }
+  }
+  plan->of_variable[record->variable_count] = plan->count = (uint32_t)n;
+  for (int g = 0; g < 2; g++) {
+    sim->generation[g].sample = mill_allocate_or_fail("samples", n * sim->network.epoch_steps + 1, sizeof(double), error);
+    if (!sim->generation[g].sample)
+      return -1;
+  }
+  return 0;
+}
+
+static int open_state(struct mill_simulation *sim, struct mill_error *error)
+{
+  struct mill_recorder *r = &sim->recorder;
+  if (plan_samples(sim, error) < 0)
+    return -1;
+  r->state_path = output_path(sim, sim->file->record.state_file);
+  if (!r->state_path)
+    return mill_fail(error, MILL_RESOURCES, "out of memory");
+  if (mill_output_begin(r->state_path, &r->state_part, error) < 0)
+    return -1;
+  r->state = fopen(r->state_part, "w");
+  if (!r->state)
+    return mill_fail(error, MILL_RESOURCES, "%s: %s", r->state_part, strerror(errno));
+  write_preamble(r->state, sim);
+  fputs("time_ms,population,neuron,variable,value\n", r->state);
+  return 0;
+}
+
+int mill_record_open(struct mill_simulation *sim, struct mill_error *error)
+{
+  struct mill_recorder *r = &sim->recorder;
+  r->hash = mill_spike_hash_create();
+  r->population_spikes = calloc(sim->network.population_count + 1u, sizeof *r->population_spikes);
+  if (!r->hash || !r->population_spikes)
+    return mill_fail(error, MILL_RESOURCES, "out of memory");
+  if (!sim->folder)
+    return 0;
+  if (mill_output_folder(sim->folder, error) < 0)
+    return -1;
+  if (sim->file->record.spikes && open_spikes(sim, error) < 0)
+    return -1;
+  return sim->file->record.variable_count ? open_state(sim, error) : 0;
+}
+
+static int reserve(struct mill_recorder *r, uint64_t n)
+{
+  struct mill_event *bigger;
+  uint64_t capacity = r->event_capacity ? r->event_capacity : 1024;
+  if (n <= r->event_capacity)
+    return 0;
+  while (capacity < n)
+    capacity *= 2;
+  bigger = realloc(r->event, capacity * sizeof *bigger);
+  if (!bigger)
+    return mill_fail(&r->error, MILL_RESOURCES, "out of memory for the %llu spikes of an epoch", (unsigned long long)n);
+  r->event = bigger;
+  r->event_capacity = capacity;
+  return 0;
+}
+
+/* A counting sort by step; lists are in order of neurons already. */
+static int take_spikes(struct mill_simulation *sim, const struct mill_generation *g)
+{
+  struct mill_recorder *r = &sim->recorder;
+  uint64_t at[MILL_EPOCH_MAX + 1] = {0}, n;
+  for (uint32_t i = 0; i < sim->slice_count; i++) {
+    for (uint32_t k = 0; k < g->count[i]; k++) {
+      for (uint32_t mask = g->spikes[i][k].mask; mask; mask &= mask - 1)
+        at[__builtin_ctz(mask) + 1]++;
+    }
+  }
+  for (uint32_t s = 0; s < MILL_EPOCH_MAX; s++)
+    at[s + 1] += at[s];
+  n = at[MILL_EPOCH_MAX];
+  if (n == 0)
+    return 0;
+  if (reserve(r, n) < 0)
+    return -1;
+  for (uint32_t i = 0; i < sim->slice_count; i++) {
+    uint32_t first = sim->population[sim->slice[i].population].first;
+    for (uint32_t k = 0; k < g->count[i]; k++) {
+      for (uint32_t mask = g->spikes[i][k].mask; mask; mask &= mask - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctz(mask);
+        r->event[at[bit]++] = (struct mill_event){g->first + bit + 1, first + g->spikes[i][k].neuron, 0};
+        r->population_spikes[sim->slice[i].population]++;
+      }
+    }
+  }
+  for (uint64_t i = 0, p = 0; i < n; i++) {
+    uint32_t unit = r->event[i].unit;
+    while (unit < sim->population[p].first || unit - sim->population[p].first >= sim->population[p].size)
+      p = unit < sim->population[p].first ? 0 : p + 1;
+    mill_spike_hash_add(r->hash, r->event[i].tick, (uint32_t)p, unit - sim->population[p].first);
+  }
+  r->spikes += n;
+  if (r->sink)
+    r->sink(r->event, n, r->sink_self);
+  return r->writer ? mill_writer_push(r->writer, r->event, n, &r->error) : 0;
+}
+
+static int take_samples(struct mill_simulation *sim, const struct mill_generation *g)
+{
+  struct mill_recorder *r = &sim->recorder;
+  char time[48], value[32];
+  for (uint32_t s = 0; s < g->steps; s++) {
+    if ((g->first + s + 1) % sim->file->record.every != 0)
+      continue;
+    format_ms(time, sizeof time, (g->first + s + 1) * sim->file->dt_ps);
+    for (uint32_t i = 0; i < r->plan.count; i++) {
+      const struct mill_sample *sample = &r->plan.sample[i];
+      const struct mill_state_spec *state = &sim->run[sample->population].ops->state[sample->state];
+      double x = g->sample[(uint64_t)s * r->plan.count + i];
+      if (state->type == MILL_STATE_REAL && !sim->file->precision)
+        mill_text_float(value, (float)x);
+      else
+        mill_text_double(value, x);
+      fprintf(r->state, "%s,%s,%u,%s,%s\n", time, sim->population[sample->population].name, sample->neuron, state->name, value);
+    }
+  }
+  return ferror(r->state) ? mill_fail(&r->error, MILL_RESOURCES, "%s: %s", r->state_path, strerror(errno)) : 0;
+}
+
+void mill_record_epoch(struct mill_simulation *sim, const struct mill_generation *g)
+{
+  struct mill_recorder *r = &sim->recorder;
+  if (!r->failed && (take_spikes(sim, g) < 0 || (r->state && take_samples(sim, g) < 0)))
+    r->failed = 1;
+}
+
+static void write_row(FILE *out, const struct mill_simulation *sim, const struct mill_projection *p, uint32_t source, uint64_t i)
+{
+  const struct mill_ring *ring = &sim->population[p->target].ring[p->receptor];
+  int32_t quanta = p->weight_bits == 0 ? p->weight_all : p->weight_bits == 16 ? ((const int16_t *)p->weight)[i] : ((const int32_t *)p->weight)[i];
+  uint32_t delay = p->delay_bits == 0 ? p->delay_all : p->delay_bits == 8 ? ((const uint8_t *)p->delay)[i] : ((const uint16_t *)p->delay)[i];
+  char weight[32], ms[48];
+  mill_text_double(weight, quanta * ring->scale);
+  format_ms(ms, sizeof ms, delay * sim->file->dt_ps);
+  fprintf(out, "%s,%s,%u,%s,%u,%s,%s\n", p->name, sim->population[p->source].name, source, sim->population[p->target].name, p->column[i], weight, ms);
+}
+
+static int write_weights(struct mill_simulation *sim, int complete, struct mill_error *error)
+{
+  const struct mill_record_setup *record = &sim->file->record;
+  char *path = output_path(sim, record->weight_file), *part = NULL;
+  FILE *out = NULL;
+  int rc = -1;
+  if (!path) {
+    mill_fail(error, MILL_RESOURCES, "out of memory");
+    goto done;
+  }
+  if (mill_output_begin(path, &part, error) < 0)
+    goto done;
+  out = fopen(part, "w");
+  if (!out) {
+    mill_fail(error, MILL_RESOURCES, "%s: %s", part, strerror(errno));
+    goto done;
+  }
+  write_preamble(out, sim);
+  fputs("projection,source_population,source,target_population,target,weight,delay_ms\n", out);
+  for (uint32_t k = 0; k < record->weight_count; k++) {
+    const struct mill_projection *p = &sim->projection[record->weight[k]];
+    for (uint32_t s = 0; s < sim->population[p->source].size; s++) {
+      for (uint64_t i = p->row[s]; i < p->row[s + 1]; i++)
+        write_row(out, sim, p, s, i);
+    }
+  }
+  write_epilogue(out, sim, complete);
+  rc = ferror(out) ? -1 : 0;
+  if (fclose(out) != 0 || rc < 0)
+    rc = mill_fail(error, MILL_RESOURCES, "%s: %s", path, strerror(errno));
+  out = NULL;
+  if (rc == 0) {
+    rc = mill_output_commit(path, part, error);
+    part = NULL;
+  }
+  if (rc == 0) {
+    sim->recorder.file[sim->recorder.file_count++] = path;
+    path = NULL;
+  }
+done:
+  if (out)
+    fclose(out);
+  if (part)
+    mill_output_forget(part);
+  free(path);
+  return rc;
+}
+
+static int close_state(struct mill_simulation *sim, int complete, struct mill_error *error)
+{
+  struct mill_recorder *r = &sim->recorder;
+  FILE *out = r->state;
+  char *part = r->state_part;
+  int failed;
+  write_epilogue(out, sim, complete);
+  failed = ferror(out);
+  r->state = NULL;
+  r->state_part = NULL;
+  if (fclose(out) != 0 || failed) {
+    mill_fail(error, MILL_RESOURCES, "%s: %s", r->state_path, strerror(errno));
+    mill_output_forget(part);
+    return -1;
+  }
+  if (mill_output_commit(r->state_path, part, error) < 0)
+    return -1;
+  r->file[r->file_count++] = r->state_path;
+  r->state_path = NULL;
+  return 0;
+}
+
+int mill_record_close(struct mill_simulation *sim, int complete, struct mill_error *error)
+{
+  struct mill_recorder *r = &sim->recorder;
+  const struct mill_stream_end end = {
+    .events = r->spikes, .spike_hash = mill_spike_hash_value(r->hash), .stop = sim->step, .complete = complete != 0};
+  int rc = 0;
+  if (r->failed) {
+    if (error)
+      *error = r->error;
+    mill_record_abandon(sim);
+    return -1;
+  }
+  if (r->writer) {
+    struct mill_writer *writer = r->writer;
+    r->writer = NULL;
+    rc = mill_writer_close(writer, &end, error);
+    if (rc == 0)
+      r->file[r->file_count++] = output_path(sim, sim->file->record.spikes);
+  }
+  if (rc == 0 && r->state)
+    rc = close_state(sim, complete, error);
+  if (rc == 0 && sim->folder && sim->file->record.weight_count)
+    rc = write_weights(sim, complete, error);
+  return rc;
+}
+
+void mill_record_abandon(struct mill_simulation *sim)
+{
+  struct mill_recorder *r = &sim->recorder;
+  if (r->writer)
+    mill_writer_abandon(r->writer);
+  if (r->state)
+    fclose(r->state);
+  if (r->state_part)
+    mill_output_forget(r->state_part);
+  r->writer = NULL;
+  r->state = NULL;
+  r->state_part = NULL;
+}
+
+void mill_record_free_recorder(struct mill_simulation *sim)
+{
+  struct mill_recorder *r = &sim->recorder;
+  for (uint32_t i = 0; i < r->file_count; i++)
+    free(r->file[i]);
+  free(r->event);
+  free(r->population_spikes);
+  free(r->state_path);
+  free(r->plan.of_variable);
+  mill_release(r->plan.sample);
+  if (r->hash)
+    mill_spike_hash_free(r->hash);
+}

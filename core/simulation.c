@@ -1,0 +1,200 @@
+/* The public face of a simulation: <spikemill/spikemill.h>. */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+#include "simulation.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <spikemill/spikemill.h>
+#include "memory.h"
+
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "unknown"
+#endif
+
+static double now_s(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+const char *mill_version(void)
+{
+  return PACKAGE_VERSION;
+}
+
+int mill_simulation_open(const char *path, const struct mill_options *options, struct mill_simulation **simulation,
+                         struct mill_error *error)
+{
+  struct mill_simulation *sim = calloc(1, sizeof *sim);
+  double start = now_s();
+  uint64_t held = mill_memory_held();
+  if (!sim)
+    return mill_fail(error, MILL_RESOURCES, "out of memory");
+  sim->workers = options->threads ? options->threads : mill_processors();
+  if (options->folder && !(sim->folder = strdup(options->folder))) {
+    mill_fail(error, MILL_RESOURCES, "out of memory");
+    goto failed;
+  }
+  if (mill_netfile_read(path, options->overrides, options->override_count, &sim->file, error) < 0)
+    goto failed;
+  if (sim->file->backend == 2) {
+    struct mill_place place = {sim->file->ini, mill_ini_section_find(sim->file->ini, "simulation")};
+    mill_place_fail(error, &place, "backend", "this version has no CUDA backend: use cpu or auto");
+    error->status = MILL_RESOURCES;
+    goto failed;
+  }
+  sim->config = mill_ini_text(sim->file->ini);
+  if (!sim->config) {
+    mill_fail(error, MILL_RESOURCES, "out of memory");
+    goto failed;
+  }
+  if (mill_team_create(sim->workers, &sim->team, error) < 0 || mill_build(sim, error) < 0 || mill_record_open(sim, error) < 0)
+    goto failed;
+  sim->setup_s = now_s() - start;
+  sim->memory_bytes = mill_memory_held() - held;
+  *simulation = sim;
+  return 0;
+failed:
+  mill_simulation_free(sim);
+  return -1;
+}
+
+int mill_simulation_advance(struct mill_simulation *sim, int64_t steps, struct mill_error *error)
+{
+  double start = now_s();
+  if (steps < 0 || sim->finished || steps > INT64_MAX / sim->file->dt_ps / 2 - sim->step)
+    return mill_fail(error, MILL_USAGE, "cannot advance by %lld steps%s", (long long)steps, sim->finished ? ": the run is finished" : "");
+  mill_engine_run(sim, sim->step + steps);
+  sim->wall_s += now_s() - start;
+  if (sim->recorder.failed) {
+    if (error)
+      *error = sim->recorder.error;
+    return -1;
+  }
+  return 0;
+}
+
+int mill_simulation_finish(struct mill_simulation *sim, int complete, struct mill_error *error)
+{
+  if (sim->finished)
+    return mill_fail(error, MILL_USAGE, "the run is finished already");
+  sim->finished = 1;
+  return mill_record_close(sim, complete, error);
+}
+
+void mill_simulation_free(struct mill_simulation *sim)
+{
+  if (!sim)
+    return;
+  mill_record_abandon(sim);
+  mill_build_free(sim);
+  mill_record_free_recorder(sim);
+  mill_team_free(sim->team);
+  mill_netfile_free(sim->file);
+  free(sim->folder);
+  free(sim->config);
+  free(sim);
+}
+
+void mill_simulation_listen(struct mill_simulation *sim, void (*sink)(const struct mill_event *events, size_t n, void *self), void *self)
+{
+  sim->recorder.sink = sink;
+  sim->recorder.sink_self = self;
+}
+
+void mill_simulation_report(const struct mill_simulation *sim, struct mill_simulation_report *report)
+{
+  uint64_t synapses = 0, events = 0;
+  for (uint32_t i = 0; i < sim->network.projection_count; i++)
+    synapses += sim->projection[i].synapses;
+  for (uint32_t w = 0; w < sim->workers; w++)
+    events += sim->worker[w].synaptic_events;
+  *report = (struct mill_simulation_report){.dt = sim->file->dt,
+                                            .first = sim->file->t0,
+                                            .step = sim->step,
+                                            .duration = sim->file->duration,
+                                            .seed = sim->file->seed,
+                                            .threads = sim->workers,
+                                            .populations = sim->network.population_count,
+                                            .projections = sim->network.projection_count,
+                                            .neurons = sim->network.neurons,
+                                            .precision = sim->file->precision,
+                                            .delivery = sim->file->delivery.plugin->name,
+                                            .plasticity = sim->file->plasticity.plugin->name,
+                                            .synapses = synapses,
+                                            .spikes = sim->recorder.spikes,
+                                            .synaptic_events = events,
+                                            .spike_hash = mill_spike_hash_value(sim->recorder.hash),
+                                            .memory_bytes = sim->memory_bytes,
+                                            .setup_s = sim->setup_s,
+                                            .wall_s = sim->wall_s};
+}
+
+uint64_t mill_simulation_weight_hash(const struct mill_simulation *sim)
+{
+  return mill_weight_hash(&sim->network);
+}
+
+int mill_simulation_population(const struct mill_simulation *sim, uint32_t index, struct mill_population_report *report)
+{
+  if (index >= sim->network.population_count)
+    return -1;
+  *report = (struct mill_population_report){.name = sim->population[index].name,
+                                            .model = sim->file->population[index].model.plugin->name,
+                                            .size = sim->population[index].size,
+                                            .spikes = sim->recorder.population_spikes[index]};
+  return 0;
+}
+
+static struct mill_population *find(const struct mill_simulation *sim, const char *name)
+{
+  for (uint32_t i = 0; i < sim->network.population_count; i++) {
+    if (strcmp(sim->population[i].name, name) == 0)
+      return &sim->population[i];
+  }
+  return NULL;
+}
+
+int mill_simulation_state(const struct mill_simulation *sim, const char *population, const char *variable, double *values)
+{
+  const struct mill_population *p = find(sim, population);
+  const struct mill_population_run *run = p ? &sim->run[p->index] : NULL;
+  for (uint32_t s = 0; run && s < run->ops->state_count; s++) {
+    if (strcmp(run->ops->state[s].name, variable) != 0)
+      continue;
+    for (uint32_t i = 0; i < p->size; i++)
+      values[i] = mill_state_value(run, s, i);
+    return 0;
+  }
+  return -1;
+}
+
+int mill_simulation_keep_history(struct mill_simulation *sim, const char *population, uint32_t words, struct mill_error *error)
+{
+  const struct mill_population *p = find(sim, population);
+  struct mill_population_run *run = p ? &sim->run[p->index] : NULL;
+  if (!run)
+    return mill_fail(error, MILL_USAGE, "no population `%s`", population);
+  if (words < 1 || words > 64 || run->history)
+    return mill_fail(error, MILL_USAGE, run->history ? "population `%s` keeps a history already" : "a history of `%s` has 1 to 64 words", population);
+  run->history = mill_allocate_or_fail("history", (uint64_t)p->size * words + 1, sizeof *run->history, error);
+  run->history_words = words;
+  return run->history ? 0 : -1;
+}
+
+const uint64_t *mill_simulation_history(const struct mill_simulation *sim, const char *population, uint32_t neuron)
+{
+  const struct mill_population *p = find(sim, population);
+  const struct mill_population_run *run = p ? &sim->run[p->index] : NULL;
+  return run && run->history && neuron < p->size ? run->history + (uint64_t)neuron * run->history_words : NULL;
+}
+
+const char *mill_simulation_file(const struct mill_simulation *sim, uint32_t index)
+{
+  return index < sim->recorder.file_count ? sim->recorder.file[index] : NULL;
+}

@@ -1,0 +1,166 @@
+/* A simulation from inside: what is built from a network file (build.c), advanced epoch by epoch (engine.c) and recorded (record.c).
+   The public face is <spikemill/spikemill.h> (simulation.c). */
+#ifndef MILL_SIMULATION_H
+#define MILL_SIMULATION_H
+
+#include <stdio.h>
+
+#include <spikemill/delivery.h>
+#include <spikemill/neuron-ops.h>
+#include <spikemill/stimulus.h>
+#include "connect.h"
+#include "netfile.h"
+#include "stream.h"
+#include "threads.h"
+#include "weights.h"
+
+/* A stimulus on one population. */
+struct mill_stimulus_run {
+  const struct mill_stimulus_ops *ops;
+  void *self;
+  int64_t quanta;              /* of one event */
+  uint32_t receptor;
+  int64_t *step;               /* spike table, when it reads a file */
+  uint32_t *neuron;
+};
+
+/* A population at work. */
+struct mill_population_run {
+  const struct mill_neuron_ops *ops;
+  const struct mill_neuron_code *code;
+  void *param;
+  uint64_t key;
+  void **column;               /* [state_count], each [size] */
+  struct mill_accumulator *accumulator; /* [receptor_count] */
+  uint32_t event_count, current_count;
+  struct mill_stimulus_run **event, **current;
+  uint64_t *history;           /* [size][history_words], newest step in bit 0 of word 0; NULL when nobody asked */
+  uint32_t history_words;
+};
+
+/* Bytes of one cell of a state column. */
+static inline size_t mill_state_size(const struct mill_population_run *run, uint32_t state)
+{
+  const size_t sizes[] = {0, run->code->real_size, 4, 8, 8};
+  return sizes[run->ops->state[state].type];
+}
+
+/* One cell as a double. */
+static inline double mill_state_value(const struct mill_population_run *run, uint32_t state, uint32_t i)
+{
+  const void *column = run->column[state];
+  switch (run->ops->state[state].type) {
+  case MILL_STATE_INT: return ((const int32_t *)column)[i];
+  case MILL_STATE_LONG: return (double)((const int64_t *)column)[i];
+  case MILL_STATE_DOUBLE: return ((const double *)column)[i];
+  default: return run->code->real_size == 4 ? (double)((const float *)column)[i] : ((const double *)column)[i];
+  }
+}
+
+/* The spikes and samples of one epoch. Two exist: one is simulated while the other is delivered and recorded. */
+struct mill_generation {
+  int64_t first;
+  uint32_t steps;              /* 0: empty */
+  struct mill_spike **spikes;  /* [slices] */
+  uint32_t *count;             /* [slices] */
+  double *sample;              /* [MILL_EPOCH_MAX][samples] */
+};
+
+/* Scratch of a worker. */
+struct mill_worker {
+  void **input;                /* [largest receptor_count] rows of MILL_BATCH reals */
+  void *current;               /* row of MILL_BATCH reals */
+  void *zero;
+  uint32_t *event;             /* row of MILL_BATCH */
+  uint64_t synaptic_events;
+  char pad[64];
+};
+
+/* Rows of the state file: one variable of one neuron each. */
+struct mill_sample_plan {
+  uint32_t count;              /* samples in all */
+  struct mill_sample { uint32_t population, state, neuron; } *sample; /* by population, variable, neuron */
+  uint32_t *of_variable;       /* [variable_count + 1] */
+};
+
+struct mill_recorder {
+  struct mill_writer *writer;  /* NULL: no spike file */
+  struct mill_spike_hash *hash;
+  struct mill_event *event;    /* of one epoch, grows */
+  uint64_t event_capacity;
+  uint64_t spikes;
+  uint64_t *population_spikes;
+  FILE *state;
+  char *state_path, *state_part;
+  struct mill_sample_plan plan;
+  void (*sink)(const struct mill_event *events, size_t n, void *self);
+  void *sink_self;
+  char *file[3];               /* put in place */
+  uint32_t file_count;
+  int failed;                  /* error holds why; the run stops at the end of the call */
+  struct mill_error error;
+};
+
+struct mill_simulation {
+  struct mill_netfile *file;
+  struct mill_team *team;
+  uint32_t workers;
+  struct mill_network network; /* its arrays are the next two */
+  struct mill_population *population;
+  struct mill_projection *projection;
+  struct mill_rows *rows;
+  struct mill_weighing *weighing;          /* [projections] then [stimuli] */
+  struct mill_population_run *run;
+  struct mill_stimulus_run *stimulus;
+  const struct mill_delivery_ops *delivery;
+  void *delivery_self;
+  uint32_t slice_count;
+  struct mill_slice *slice;
+  uint32_t *slice_of;                      /* [populations + 1] */
+  uint32_t *slice_worker;                  /* [slices] */
+  struct mill_generation generation[2];
+  uint32_t parity;                         /* of the generation simulated next */
+  struct mill_worker *worker;
+  int64_t step;                            /* the next to simulate */
+  int64_t until;                           /* of the call in progress */
+  struct mill_recorder recorder;
+  char *folder;                            /* outputs, NULL: none */
+  char *config;                            /* INI text recorded in outputs */
+  uint64_t memory_bytes;
+  double setup_s, wall_s;
+  int finished;
+};
+
+/* What a network will need, before anything is allocated. */
+struct mill_estimate {
+  uint64_t neurons, synapses;              /* synapses: upper estimate for fixed-probability */
+  uint64_t synapse_bytes, ring_bytes, state_bytes, transient_bytes, total_bytes;
+  uint32_t largest_projection;             /* index, of the most bytes */
+};
+void mill_estimate(const struct mill_netfile *file, struct mill_estimate *estimate);
+/* Fails (status 4) when the estimate is above what is free. */
+int mill_estimate_check(const struct mill_netfile *file, const struct mill_estimate *estimate, struct mill_error *error);
+
+/* Builds everything in `simulation` (zeroed but for file, team, workers). */
+int mill_build(struct mill_simulation *simulation, struct mill_error *error);
+void mill_build_free(struct mill_simulation *simulation);
+
+/* Parts of building, in files of their own. */
+int mill_build_populations(struct mill_simulation *simulation, struct mill_error *error);
+int mill_build_stimuli(struct mill_simulation *simulation, struct mill_error *error);
+int mill_build_slices(struct mill_simulation *simulation, struct mill_error *error);
+void mill_build_populations_free(struct mill_simulation *simulation);
+void mill_build_stimuli_free(struct mill_simulation *simulation);
+void mill_build_slices_free(struct mill_simulation *simulation);
+
+/* Simulates steps step … until-1. */
+void mill_engine_run(struct mill_simulation *simulation, int64_t until);
+
+/* Recording: open before the first step, take each epoch in order (worker 0), close at the end. */
+int mill_record_open(struct mill_simulation *simulation, struct mill_error *error);
+void mill_record_epoch(struct mill_simulation *simulation, const struct mill_generation *generation);
+int mill_record_close(struct mill_simulation *simulation, int complete, struct mill_error *error);
+void mill_record_abandon(struct mill_simulation *simulation);
+void mill_record_free_recorder(struct mill_simulation *simulation);
+
+#endif

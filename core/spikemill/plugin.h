@@ -1,0 +1,126 @@
+/* The plugin interface: one shared object exports one data symbol, `spikemill_plugin`, of type struct mill_plugin.
+
+   The host opens the object, checks this descriptor, and only then calls a function through it. A file is called KIND-NAME.so.
+   Tables grow only at their end: an appended member raises the minor version, a changed meaning or order the major one, and the
+   host reads a late member only after checking the recorded size. ABI 0.x may change with the test that pins it
+   (tests/abi.c). */
+#ifndef SPIKEMILL_PLUGIN_H
+#define SPIKEMILL_PLUGIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <spikemill/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MILL_PLUGIN_MAGIC 0x4c4c494du /* "MILL" */
+#define MILL_ABI_MAJOR 0
+#define MILL_ABI_MINOR 1
+
+enum mill_kind {
+  MILL_NEURON = 1,
+  MILL_SYNAPSE,
+  MILL_PLASTICITY,
+  MILL_DELIVERY,
+  MILL_STIMULUS,
+  MILL_COUNTER,
+  MILL_FORMAT,
+  MILL_KIND_COUNT
+};
+
+/* Capability flags of a descriptor. */
+enum {
+  MILL_CPU = 1u << 0,
+  MILL_CUDA = 1u << 1,
+  MILL_EXACT = 1u << 2 /* only + - * / sqrt, comparisons and <spikemill/device.h>: every device agrees bit for bit */
+};
+
+/* ---- Parameters ------------------------------------------------------------------------------------------------------- */
+
+enum mill_param_type {
+  MILL_REAL = 1, /* double */
+  MILL_INT,      /* int64_t */
+  MILL_BOOL,     /* int32_t: yes|no */
+  MILL_CHOICE,   /* int32_t: index into `choices` */
+  MILL_TEXT      /* const char *, owned by the block's owner; NULL when neither given nor defaulted */
+};
+
+enum {
+  MILL_REQUIRED = 1u << 0,
+  MILL_PER_NEURON = 1u << 1, /* a state's initial value: number, uniform, normal, …, or file.csv */
+  MILL_EXPERT = 1u << 2,
+  MILL_DEPRECATED = 1u << 3
+};
+
+/* One configuration key. The default is text and is parsed like a user's value. */
+struct mill_param_spec {
+  const char *key;     /* [a-z][a-z0-9_]* */
+  const char *unit;    /* "" for none */
+  const char *deflt;   /* NULL: no default (REQUIRED, or a TEXT that may be absent) */
+  const char *choices; /* "a|b|c" for MILL_CHOICE, else NULL */
+  const char *doc;     /* one line */
+  double min, max;     /* inclusive; used by REAL and INT */
+  uint32_t offset;     /* into the parameter block */
+  uint16_t type;       /* enum mill_param_type */
+  uint16_t flags;
+};
+
+/* ---- What the host offers --------------------------------------------------------------------------------------------- */
+
+/* Passed to every plugin function that may need it; plugins link nothing of ours. Valid for the life of the process. */
+struct mill_host {
+  uint32_t size; /* of this struct: check before using a late member */
+  uint32_t abi;  /* major << 16 | minor */
+
+  /* As mill_fail of <spikemill/error.h>. Any thread. */
+  int (*fail)(struct mill_error *e, int status, const char *format, ...) MILL_PRINTF(3, 4);
+
+  /* Zeroed memory, 64-byte aligned, counted in the run's memory under `name`; NULL when there is none. Freed by `release`. Not
+     from worker threads. */
+  void *(*allocate)(const char *name, uint64_t count, size_t size);
+  void (*release)(void *memory);
+
+  /* Reports something the user should know (a rounding, a sorted input). One line, no newline. Any thread. */
+  void (*note)(const char *format, ...) MILL_PRINTF(1, 2);
+};
+
+/* ---- Descriptor ------------------------------------------------------------------------------------------------------- */
+
+struct mill_plugin {
+  /* These 16 bytes never change. */
+  uint32_t magic;                  /* MILL_PLUGIN_MAGIC */
+  uint16_t abi_major, abi_minor;   /* that the plugin was compiled for */
+  uint32_t size;                   /* sizeof(struct mill_plugin) there */
+  uint16_t pointer_size;           /* sizeof(void *) there */
+  uint16_t kind;                   /* enum mill_kind */
+
+  /* ABI 0.0 */
+  uint32_t flags;                  /* MILL_CPU | … */
+  uint32_t ops_size;               /* sizeof the ops table of the kind */
+  uint32_t params_size;            /* sizeof the parameter block */
+  uint32_t param_count;
+  const char *name, *version, *summary, *licence;
+  const struct mill_param_spec *params;
+  const void *ops;                 /* struct mill_KIND_ops */
+
+  /* ABI 0.1 */
+  const char *source;              /* the plugin's own text, for devices that compile at run time; NULL when it has none */
+  const char *source_end;          /* one past its last byte */
+};
+
+#if defined(__GNUC__)
+#define MILL_EXPORT __attribute__((visibility("default")))
+#else
+#define MILL_EXPORT
+#endif
+
+/* The first members of a descriptor, in order. `ops` is the ops table object, `params` an array of specs. */
+#define MILL_PLUGIN_HEAD(kind)                                                                                                   \
+  MILL_PLUGIN_MAGIC, MILL_ABI_MAJOR, MILL_ABI_MINOR, (uint32_t)sizeof(struct mill_plugin), (uint16_t)sizeof(void *), (kind)
+
+#ifdef __cplusplus
+}
+#endif
+#endif

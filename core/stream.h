@@ -1,0 +1,47 @@
+/* Spike files through the format plugins: reading whole, writing in the background, and the hash of a stream. */
+#ifndef MILL_STREAM_H
+#define MILL_STREAM_H
+
+#include <spikemill/format.h>
+#include <spikemill/plugin.h>
+
+/* The format plugin for a path: by name when `format` is not NULL, by extension for writing (MILL_USAGE when it is unknown), by
+   extension then content for reading: an extension several formats share, a file whose format doesn't know its content, and an
+   unknown extension are settled by the content (MILL_DATA when no format knows it). Messages list the known formats. */
+int mill_format_find(const char *path, const char *format, int writing, const struct mill_plugin **plugin,
+                     struct mill_error *error);
+
+/* A whole file in memory, sorted by (tick, unit). `info` and what it points at belong to the stream. Count and hash of the
+   spikes are compared with those that the file states (MILL_DATA when they differ), and filled into `end` when it states none.
+   Memory is asked for only as far as mill_memory_free allows. */
+struct mill_stream {
+  struct mill_stream_info info;
+  struct mill_stream_end end;
+  uint64_t count;
+  struct mill_event *event;
+  int was_sorted; /* 0: the file was not, and the caller should tell the user */
+  void *own;      /* private */
+};
+int mill_stream_read(const char *path, const char *format, struct mill_stream **stream, struct mill_error *error);
+void mill_stream_free(struct mill_stream *stream);
+
+/* Hash of spikes in order (tick, group, index): XXH64, seed 0, over records of u64 tick, u32 group, u32 index, little-endian. */
+struct mill_spike_hash;
+struct mill_spike_hash *mill_spike_hash_create(void);
+void mill_spike_hash_add(struct mill_spike_hash *hash, int64_t tick, uint32_t group, uint32_t index);
+uint64_t mill_spike_hash_value(const struct mill_spike_hash *hash);
+void mill_spike_hash_free(struct mill_spike_hash *hash);
+
+/* A writer with a thread of its own. `push` copies events into a bounded queue and waits when it is full: nothing is dropped.
+   Errors of the thread surface at the next push or at close; a writer whose push failed is still to be closed (which fails with
+   the same error) or abandoned. `close` finishes the file, renames it into place, and frees the writer whatever it returns. The
+   last bytes are written on the caller's thread: a program that runs under a file size limit ignores SIGXFSZ. */
+struct mill_writer;
+int mill_writer_open(const char *path, const char *format, const struct mill_stream_info *info, struct mill_writer **writer,
+                     struct mill_error *error);
+int mill_writer_push(struct mill_writer *writer, const struct mill_event *events, size_t n, struct mill_error *error);
+int mill_writer_close(struct mill_writer *writer, const struct mill_stream_end *end, struct mill_error *error);
+/* Drops the file and frees the writer, which may be NULL; no error, for the failure path. */
+void mill_writer_abandon(struct mill_writer *writer);
+
+#endif

@@ -1,0 +1,4 @@
+dist_man_MANS += \
+  doc/spikemill.1 \
+  doc/spikemill-config.5 \
+  doc/spikemill-plugin.7

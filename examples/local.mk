@@ -1,0 +1,6 @@
+# What a user runs first, installed with the documentation.
+dist_examples_DATA = \
+  examples/brunel.ini \
+  examples/vogels.ini
+examplesdir = $(docdir)/examples
+EXTRA_DIST += examples/plugin

@@ -1,0 +1,1 @@
+# Episode counters, one plugin each, in the manner of plugins/local.mk.

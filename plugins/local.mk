@@ -1,0 +1,41 @@
+# Three lines a plugin. The target's name is the installed file's, KIND-NAME, without the folder of its source.
+pkglib_LTLIBRARIES += plugins/delivery-row-wise.la
+plugins_delivery_row_wise_la_SOURCES = plugins/delivery/row-wise.c
+plugins_delivery_row_wise_la_CFLAGS = $(PLUGIN_CFLAGS)
+plugins_delivery_row_wise_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+
+pkglib_LTLIBRARIES += plugins/format-binary.la
+plugins_format_binary_la_SOURCES = plugins/formats/binary.c
+plugins_format_binary_la_CFLAGS = $(PLUGIN_CFLAGS)
+plugins_format_binary_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+
+pkglib_LTLIBRARIES += plugins/format-csv.la
+plugins_format_csv_la_SOURCES = plugins/formats/csv.c \
+  plugins/formats/csv-read.h plugins/formats/csv-text.h
+plugins_format_csv_la_CFLAGS = $(PLUGIN_CFLAGS)
+plugins_format_csv_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+
+pkglib_LTLIBRARIES += plugins/plasticity-naive.la
+plugins_plasticity_naive_la_SOURCES = plugins/plasticity/naive.c
+plugins_plasticity_naive_la_CFLAGS = $(PLUGIN_CFLAGS)
+plugins_plasticity_naive_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+
+pkglib_LTLIBRARIES += plugins/stimulus-dc.la
+plugins_stimulus_dc_la_SOURCES = plugins/stimuli/dc.c
+plugins_stimulus_dc_la_CFLAGS = $(PLUGIN_CFLAGS)
+plugins_stimulus_dc_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+
+pkglib_LTLIBRARIES += plugins/stimulus-poisson.la
+plugins_stimulus_poisson_la_SOURCES = plugins/stimuli/poisson.c
+plugins_stimulus_poisson_la_CFLAGS = $(PLUGIN_CFLAGS)
+plugins_stimulus_poisson_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+
+pkglib_LTLIBRARIES += plugins/stimulus-spike-file.la
+plugins_stimulus_spike_file_la_SOURCES = plugins/stimuli/spike-file.c
+plugins_stimulus_spike_file_la_CFLAGS = $(PLUGIN_CFLAGS)
+plugins_stimulus_spike_file_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+
+pkglib_LTLIBRARIES += plugins/synapse-static.la
+plugins_synapse_static_la_SOURCES = plugins/synapses/static.c
+plugins_synapse_static_la_CFLAGS = $(PLUGIN_CFLAGS)
+plugins_synapse_static_la_LDFLAGS = $(PLUGIN_LDFLAGS)

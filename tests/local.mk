@@ -1,0 +1,87 @@
+# Every test speaks TAP. C tests are programs with the whole core in them; *.test are bash scripts that use the command and the files.
+# One line a test: tests/NAME.c needs no more than its name in check_PROGRAMS.
+check_PROGRAMS += \
+  tests/abi \
+  tests/connect \
+  tests/device \
+  tests/device-random \
+  tests/engine \
+  tests/expr \
+  tests/ini \
+  tests/memory \
+  tests/models \
+  tests/neuron-values \
+  tests/nvrtc \
+  tests/output \
+  tests/param \
+  tests/registry \
+  tests/stream \
+  tests/text \
+  tests/threads \
+  tests/value \
+  tests/weights
+LDADD = core/libmill.la
+
+test_scripts = \
+  tests/cxx.test \
+  tests/exports.test
+
+TESTS += $(check_PROGRAMS) $(test_scripts)
+EXTRA_DIST += $(test_scripts) tests/installed.test tests/german.h tests/spikes.h tests/tap.h tests/tap.sh tests/data
+
+# Plugins for the registry's test, most of them broken: each compiled by one command, as one from outside of the tree would be. The folder
+# is not one that a program from the build tree searches.
+test_plugins = \
+  counter-any \
+  delivery-other-kind \
+  neuron-clash \
+  plasticity-no-member \
+  stimulus-both \
+  synapse-control \
+  synapse-flags \
+  synapse-function \
+  synapse-half-text \
+  synapse-long \
+  synapse-magic \
+  synapse-major \
+  synapse-many-parameters \
+  synapse-minor \
+  synapse-no-device \
+  synapse-no-kind \
+  synapse-no-licence \
+  synapse-no-ops \
+  synapse-no-symbol \
+  synapse-older \
+  synapse-ops-size \
+  synapse-other-name \
+  synapse-parameters \
+  synapse-pointers \
+  synapse-short \
+  synapse-sound \
+  synapse-text \
+  synapse-tiny \
+  synapse-undefined
+check_DATA = tests/plugins/.libs/stamp
+EXTRA_DIST += tests/plugins
+tests/plugins/.libs/stamp: $(test_plugins:%=tests/plugins/%.c) tests/plugins/broken.h $(spikemillinclude_HEADERS)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && rm -f $(@D)/* && for p in $(test_plugins); do \
+	  $(CC) $(AM_CPPFLAGS) $(CPPFLAGS) -I. $(PLUGIN_CFLAGS) $(CFLAGS) -fPIC $(LDFLAGS) -shared \
+	    $(srcdir)/tests/plugins/$$p.c -o $(@D)/$$p.so || exit 1; done && echo >$@
+clean-local:
+	rm -rf tests/plugins/.libs
+
+# Under valgrind and under the sanitizers: what parses, allocates, reads files and starts threads.
+CAREFUL_TESTS = tests/connect tests/engine tests/expr tests/ini tests/memory tests/output tests/param tests/registry tests/stream \
+  tests/text tests/threads tests/value tests/weights
+
+# SPIKEMILL_PLUGIN_PATH is for the programs that load plugins themselves; scripts run the command, which finds the build tree's.
+AM_TESTS_ENVIRONMENT = \
+  top_srcdir='$(abs_top_srcdir)'; top_builddir='$(abs_top_builddir)'; SPIKEMILL='$(abs_top_builddir)/spikemill'; \
+  SPIKEMILL_PLUGIN_PATH='$(abs_top_builddir)/neuron-models/.libs:$(abs_top_builddir)/plugins/.libs:$(abs_top_builddir)/miners/.libs'; \
+  CC='$(CC)'; NM='$(NM)'; PKG_CONFIG='$(PKG_CONFIG)'; \
+  export top_srcdir top_builddir SPIKEMILL SPIKEMILL_PLUGIN_PATH CC NM PKG_CONFIG;
+TEST_EXTENSIONS = .test
+TAP_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+LOG_DRIVER = $(TAP_DRIVER)
+TEST_LOG_DRIVER = $(TAP_DRIVER)
+TEST_LOG_COMPILER = env -u SPIKEMILL_PLUGIN_PATH bash

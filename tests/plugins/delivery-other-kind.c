@@ -1,0 +1,3 @@
+/* The file name says delivery, the descriptor synapse. */
+#define NAME "other-kind"
+#include "broken.h"

@@ -1,0 +1,3 @@
+#define NAME "magic"
+#define MAGIC 0x12345678u
+#include "broken.h"

@@ -1,0 +1,3 @@
+#define NAME "many-parameters"
+#define PARAM_COUNT 0x7fffffff
+#include "broken.h"

@@ -1,0 +1,3 @@
+#define NAME "minor"
+#define MINOR (MILL_ABI_MINOR + 90)
+#include "broken.h"

@@ -1,0 +1,3 @@
+#define NAME "no-device"
+#define FLAGS MILL_EXACT
+#include "broken.h"

@@ -1,0 +1,3 @@
+#define NAME "no-kind"
+#define KIND 77
+#include "broken.h"

@@ -1,0 +1,3 @@
+#define NAME "no-licence"
+#define LICENCE ""
+#include "broken.h"

@@ -1,0 +1,3 @@
+#define NAME "no-ops"
+#define OPS 0
+#include "broken.h"

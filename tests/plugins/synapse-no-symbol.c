@@ -1,0 +1,5 @@
+/* A shared object that is no plugin. */
+#include <spikemill/plugin.h>
+
+MILL_EXPORT extern const int not_a_plugin;
+const int not_a_plugin = 1;

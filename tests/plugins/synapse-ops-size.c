@@ -1,0 +1,3 @@
+#define NAME "ops-size"
+#define OPS_SIZE 4
+#include "broken.h"

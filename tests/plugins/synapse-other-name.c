@@ -1,0 +1,2 @@
+#define NAME "somebody-else"
+#include "broken.h"

@@ -1,0 +1,3 @@
+#define NAME "pointers"
+#define POINTER_SIZE 2
+#include "broken.h"

@@ -1,0 +1,2 @@
+#define NAME "sound"
+#include "broken.h"
