@@ -244,22 +244,22 @@ static int exponent_below(double weight, int n)
   return n - e - (nearbyint(ldexp(f, n)) >= ldexp(1, n));
 }
 
-/* The sum in units of 2^(ceil(log2 most) - shift): shift is 31 unless there are so many synapses that a sum could overflow. */
+/* The sum in units of 2^(ceil(log2 most) - shift): shift is 31 unless there are so many inputs that a sum could overflow. */
 static int choose_exponent(const struct task *task, const struct mill_accumulator *a, int *exponent, struct mill_error *error)
 {
   double most = 0, most_of_synapses = 0;
-  uint64_t synapses = 0, sum;
+  uint64_t inputs = 0, sum;
   int e, shift = 31, limit = a->bits == 32 ? 31 : 62, enough = 1, narrow;
   for (uint32_t i = 0; i < task->count; i++) {
     const struct mill_weighing *w = task->weighings[i];
     most = fmax(most, task->found[i].most);
     if (w->rows) {
       most_of_synapses = fmax(most_of_synapses, task->found[i].most);
-      synapses += w->rows->synapses;
     }
+    inputs += w->rows ? w->rows->synapses : w->largest;
   }
   e = frexp(most, &e) > 0.5 ? e : e - 1;
-  while (synapses >> (64 - shift))
+  while (inputs >> (64 - shift))
     shift--;
   sum = largest_sum(task, SUM, shift - e);
   if (sum == UINT64_MAX)

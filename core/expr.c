@@ -22,11 +22,15 @@ struct parser {
   struct mill_error *error;
 };
 
-static double square_root(double x) { return sqrt(x); }
-static double round_down(double x) { return floor(x); }
-static double round_half_away(double x) { return round(x); }
-static double smaller(double x, double y) { return y < x ? y : x; }
-static double larger(double x, double y) { return y > x ? y : x; }
+static double smaller(double x, double y)
+{
+  return y < x ? y : x;
+}
+
+static double larger(double x, double y)
+{
+  return y > x ? y : x;
+}
 
 /* One of `one` (a single argument) and `two` (two or more, from the left) is set. */
 static const struct function {
@@ -34,8 +38,8 @@ static const struct function {
   double (*one)(double);
   double (*two)(double, double);
 } functions[] = {
-  {"sqrt", square_root, NULL}, {"floor", round_down, NULL}, {"round", round_half_away, NULL},
-  {"min", NULL, smaller},      {"max", NULL, larger},
+    {"sqrt", sqrt, NULL}, {"floor", floor, NULL}, {"round", round, NULL},
+    {"min", NULL, smaller},      {"max", NULL, larger},
 };
 #define FUNCTION_COUNT (sizeof functions / sizeof *functions)
 
@@ -208,7 +212,7 @@ static int call_parse(struct parser *p, double *value)
   if (f->two != NULL && count < 2)
     return mill_fail(p->error, MILL_USAGE, "`%s` takes two arguments or more: %s", word, here(p, begin, shown));
   p->at++;
-  if (f->one == square_root && *value < 0)
+  if (f->one == sqrt && *value < 0)
     return mill_fail(p->error, MILL_USAGE, "square root of a negative number: %s", here(p, begin, shown));
   if (f->one != NULL)
     *value = f->one(*value);
@@ -264,16 +268,16 @@ static int product_parse(struct parser *p, double *value)
   if (factor_parse(p, value) < 0)
     return -1;
   while (*p->at == '*' || *p->at == '/') {
-    operator = p->at++;
+    operator= p->at++;
     if (factor_parse(p, &next) < 0)
       return -1;
-    if (*operator == '*')
+    if (*operator== '*')
       *value *= next;
     else if (fpclassify(next) == FP_ZERO)
       return mill_fail(p->error, MILL_USAGE, "division by zero: %s", here(p, operator, shown));
     else
       *value /= next;
-    if (finite_check(p, operator, *value) < 0)
+    if (finite_check(p, operator, * value) < 0)
       return -1;
   }
   return 0;
@@ -290,11 +294,11 @@ static int sum_parse(struct parser *p, double *value)
   if (product_parse(p, value) < 0)
     return -1;
   while (*p->at == '+' || *p->at == '-') {
-    operator = p->at++;
+    operator= p->at++;
     if (product_parse(p, &next) < 0)
       return -1;
-    *value = *operator == '+' ? *value + next : *value - next;
-    if (finite_check(p, operator, *value) < 0)
+    *value = *operator== '+' ? *value + next : * value - next;
+    if (finite_check(p, operator, * value) < 0)
       return -1;
   }
   p->depth--;
@@ -400,6 +404,8 @@ int mill_defines_read(const struct mill_ini *ini, struct mill_defines *defines, 
         }
       }
       mill_ini_fail(error, ini, section, entry, "%s", why.text);
+      if (error != NULL)
+        error->status = why.status;
       goto failed;
     }
     define->name = strdup(entry->key);

@@ -93,8 +93,7 @@ int mill_ini_key_check(const char *key, struct mill_error *error)
 
 /* ---- values ---- */
 
-/* What no line may have, comments included. */
-static int line_check(const char *begin, size_t n, struct mill_error *error)
+int mill_ini_line_check(const char *begin, size_t n, struct mill_error *error)
 {
   size_t i;
 
@@ -163,8 +162,6 @@ int mill_ini_override_scan(const char *text, char **value, struct mill_error *er
   const char *begin = text, *comment;
 
   *value = NULL;
-  if (line_check(text, strlen(text), error) < 0)
-    return -1;
   while (is_blank(*begin))
     begin++;
   comment = *begin == '"' || *begin == '\'' ? strchr(begin + 1, *begin) : begin;
@@ -247,7 +244,7 @@ struct scan {
   struct mill_ini *ini;
   struct mill_ini_section *section; /* NULL before the first header */
   int line;
-  size_t total;                     /* sections and entries */
+  size_t total; /* sections and entries */
 };
 
 static int header_scan(struct scan *scan, const char *begin, const char *end, struct mill_error *error)
@@ -286,8 +283,8 @@ static int entry_scan(struct scan *scan, const char *begin, const char *end, str
   int status = -1;
 
   if (equals == NULL)
-    return mill_fail(error, MILL_USAGE, "expected `[section]`, `key = value` or a comment, found `%.*s`",
-                     excerpt(begin, end), begin);
+    return mill_fail(error, MILL_USAGE, "expected `[section]`, `key = value` or a comment, found `%.*s`", excerpt(begin, end),
+                     begin);
   key = mill_text_trim(begin, (size_t)(equals - begin));
   if (key == NULL) {
     no_memory(error);
@@ -319,7 +316,7 @@ static int line_scan(struct scan *scan, const char *begin, size_t n, struct mill
 {
   const char *end = begin + n;
 
-  if (line_check(begin, n, error) < 0)
+  if (mill_ini_line_check(begin, n, error) < 0)
     return -1;
   while (begin < end && is_blank(*begin))
     begin++;
@@ -334,8 +331,14 @@ static int line_scan(struct scan *scan, const char *begin, size_t n, struct mill
 
 static const char *mark_find(const char *text, size_t size)
 {
-  static const struct { const char *bytes; size_t n; const char *name; } marks[] = {
-    {"\xef\xbb\xbf", 3, "UTF-8"}, {"\xff\xfe", 2, "UTF-16"}, {"\xfe\xff", 2, "UTF-16"},
+  static const struct {
+    const char *bytes;
+    size_t n;
+    const char *name;
+  } marks[] = {
+      {"\xef\xbb\xbf", 3, "UTF-8"},
+      {"\xff\xfe", 2, "UTF-16"},
+      {"\xfe\xff", 2, "UTF-16"},
   };
   size_t i;
 

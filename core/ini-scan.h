@@ -12,10 +12,13 @@
 /* Adds the sections and entries of a text to *ini, whose path is set. Returns 0 or -1. */
 int mill_ini_scan(struct mill_ini *ini, const char *text, size_t size, struct mill_error *error);
 
+/* Refuses, without location, what no line may have, comments included. */
+int mill_ini_line_check(const char *begin, size_t n, struct mill_error *error);
+
 /* What stands to the right of '=', to a malloc'ed value. Refuses, without location, what iniparser would cut short. */
 int mill_ini_value_scan(const char *begin, size_t n, char **value, struct mill_error *error);
 
-/* The same for the VALUE of --set, the whole text: a comment is refused. */
+/* The same for the VALUE of --set: a comment is refused. */
 int mill_ini_override_scan(const char *text, char **value, struct mill_error *error);
 
 /* Refuses names that are no section or key, without location. */
@@ -25,6 +28,9 @@ int mill_ini_key_check(const char *key, struct mill_error *error);
 /* Appends, taking no ownership; NULL when out of memory. */
 struct mill_ini_section *mill_ini_section_add(struct mill_ini *ini, const char *name, int line);
 struct mill_ini_entry *mill_ini_entry_add(struct mill_ini_section *section, const char *key, const char *value, int line);
+
+/* iniparser_load in the C locale, with what it says written to `said` instead of standard error. */
+dictionary *mill_ini_load(const char *path, char *said, size_t size);
 
 /* Fails when the dictionary lacks something of the scan, has something more, or has another value. */
 int mill_ini_agree(const struct mill_ini *ini, const dictionary *d, struct mill_error *error);

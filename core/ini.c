@@ -42,8 +42,8 @@ static int parser_say(const char *format, ...)
   return n;
 }
 
-/* Loads in the C locale: iniparser's isspace, tolower and sscanf depend on it. */
-static dictionary *parser_load(const char *path, char *said, size_t size)
+/* In the C locale: iniparser's isspace, tolower and sscanf depend on it. */
+dictionary *mill_ini_load(const char *path, char *said, size_t size)
 {
   locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0), old;
   dictionary *d;
@@ -91,7 +91,7 @@ static int parser_check(const struct mill_ini *ini, const char *text, size_t siz
     goto done;
   }
   mill_text_format(path, sizeof path, "/proc/self/fd/%d", fd);
-  d = parser_load(path, said, sizeof said);
+  d = mill_ini_load(path, said, sizeof said);
   if (d == NULL) {
     mill_fail(error, MILL_RESOURCES, "%s: iniparser does not read it (is /proc mounted?): %s", ini->path, said);
     goto done;
@@ -127,8 +127,8 @@ static int override_apply(struct mill_ini *ini, const char *text, struct mill_er
   int status = -1;
 
   shown_make(shown, text);
-  if (strlen(text) > MILL_INI_LINE_MAX)
-    return mill_fail(error, MILL_USAGE, "--set %s: longer than %d characters", shown, MILL_INI_LINE_MAX);
+  if (mill_ini_line_check(text, strlen(text), error) < 0)
+    return mill_fail_within(error, "--set %s", shown);
   dot = equals == NULL ? NULL : memrchr(text, '.', (size_t)(equals - text));
   if (dot == NULL) {
     mill_fail(error, MILL_USAGE, "expected SECTION.KEY=VALUE");

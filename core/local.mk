@@ -31,7 +31,6 @@ core_libmill_la_SOURCES = \
   core/plugin-search.c \
   core/record.c \
   core/registry.c \
-  core/sim.c \
   core/simulation.c \
   core/stream-sort.c \
   core/stream.c \
@@ -53,6 +52,7 @@ noinst_HEADERS += \
   core/memory.h \
   core/netfile-private.h \
   core/netfile.h \
+  core/new-text.h \
   core/output.h \
   core/param.h \
   core/plugin-check.h \
@@ -63,6 +63,7 @@ noinst_HEADERS += \
   core/text.h \
   core/threads.h \
   core/value.h \
+  core/variant.h \
   core/weights.h
 
 spikemillincludedir = $(includedir)/spikemill
@@ -106,5 +107,5 @@ spikemill_SOURCES = \
   core/main.c \
   core/options.c \
   core/progress.c \
-  core/report.c
+  core/variant.c
 spikemill_LDADD = core/libmill.la

@@ -43,15 +43,20 @@ static const struct mill_param_spec stimulus_specs[] = {
 #undef AT
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
-/* A weight or delay: required unless the edges file has its column, refused when both give it. */
-static int read_dist(struct mill_netfile *net, const struct mill_place *place, const char *key, const char *text, int in_file,
-                     struct mill_dist *dist, struct mill_error *error)
+/* A weight or delay: required unless the edges file has its column, refused when both give it. A key that nobody knows is likelier to be
+   the one missed, and is said first. */
+static int read_dist(struct mill_netfile *net, const struct mill_place *place, const struct mill_plugin *plugin, const char *key, const char *text,
+                     int in_file, struct mill_dist *dist, struct mill_error *error)
 {
+  const int stimulus = plugin->kind == MILL_STIMULUS;
   struct mill_error inner = {0};
   if (in_file && text)
     return mill_place_fail(error, place, key, "the edges file has a column `%s`: give one of the two", key);
   if (in_file)
     return 0;
+  if (!text && mill_section_close(place, stimulus ? stimulus_specs : projection_specs,
+                                  stimulus ? COUNT(stimulus_specs) : COUNT(projection_specs), plugin, NULL, 0, error) < 0)
+    return -1;
   if (!text)
     return mill_place_fail(error, place, NULL, "%s is required", key);
   if (mill_dist_parse(text, &net->defines, 0, dist, &inner) < 0)
@@ -138,11 +143,11 @@ static int read_pair(struct mill_netfile *net, const struct mill_place *place, c
     error->status = inner.status;
     return -1;
   }
-  if (read_dist(net, place, "weight", v->weight, p->edges && p->edges->weight, &p->weight, error) < 0 ||
-      read_dist(net, place, "delay", v->delay, p->edges && p->edges->delay_ps, &p->delay, error) < 0 ||
-      check_delay(net, p, error) < 0)
+  if (mill_choice_load(net, place, "synapse", MILL_SYNAPSE, v->synapse, &p->synapse, error) < 0 ||
+      read_dist(net, place, p->synapse.plugin, "weight", v->weight, p->edges && p->edges->weight, &p->weight, error) < 0 ||
+      read_dist(net, place, p->synapse.plugin, "delay", v->delay, p->edges && p->edges->delay_ps, &p->delay, error) < 0)
     return -1;
-  return mill_choice_load(net, place, "synapse", MILL_SYNAPSE, v->synapse, &p->synapse, error);
+  return check_delay(net, p, error);
 }
 
 static int grow(void **array, uint32_t count, size_t more, size_t size, struct mill_error *error)
@@ -221,7 +226,7 @@ static int read_stimulus_target(struct mill_netfile *net, const struct mill_plac
     return 0;
   }
   if (mill_receptor_find(net, place, v->receptor, s->target, &s->receptor, error) < 0 ||
-      read_dist(net, place, "weight", v->weight, 0, &s->weight, error) < 0)
+      read_dist(net, place, s->stimulus.plugin, "weight", v->weight, 0, &s->weight, error) < 0)
     return -1;
   if (s->weight.kind != MILL_DIST_NUMBER)
     return mill_place_fail(error, place, "weight", "must be a number: the events of a stimulus have one weight");

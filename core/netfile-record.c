@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stream.h"
 #include "text.h"
 
 struct record_values {
@@ -174,6 +175,7 @@ int mill_record_read(struct mill_netfile *net, struct mill_error *error)
 {
   struct mill_record_setup *r = &net->record;
   struct record_values v = {0};
+  struct mill_error inner = {0};
   int rc = -1;
   r->place = (struct mill_place){net->ini, mill_ini_section_find(net->ini, "record")};
   if (mill_section_parse(net, &r->place, record_specs, COUNT(record_specs), &v, error) < 0 ||
@@ -182,8 +184,15 @@ int mill_record_read(struct mill_netfile *net, struct mill_error *error)
   r->every = 1;
   if (v.state && read_every(net, v.every, error) < 0)
     goto done;
-  if (strcmp(v.spikes, "none") != 0 && take_file(r, "spikes", v.spikes, &r->spikes, error) < 0)
-    goto done;
+  if (strcmp(v.spikes, "none") != 0) {
+    const struct mill_plugin *format;
+    if (take_file(r, "spikes", v.spikes, &r->spikes, error) < 0)
+      goto done;
+    if (mill_format_find(v.spikes, NULL, 1, &format, &inner) < 0) {
+      mill_place_fail(error, &r->place, "spikes", "%s", inner.text);
+      goto done;
+    }
+  }
   if (v.state && (read_variables(net, v.state, error) < 0 || take_file(r, "state_file", v.state_file, &r->state_file, error) < 0))
     goto done;
   if (read_ranges(net, v.neurons, error) < 0)

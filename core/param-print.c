@@ -64,9 +64,9 @@ static void cell_make(char *cell, const struct mill_param_spec *spec, int column
     break;
   case DEFAULT:
     mill_text_format(cell, CELL_MAX, "%s",
-                     spec->deflt != NULL && *spec->deflt != '\0'  ? spec->deflt
-                     : (spec->flags & MILL_REQUIRED) != 0         ? "required"
-                                                                  : "none");
+                     spec->deflt != NULL && *spec->deflt != '\0' ? spec->deflt
+                     : (spec->flags & MILL_REQUIRED) != 0        ? "required"
+                                                                 : "none");
     break;
   case UNIT:
     mill_text_format(cell, CELL_MAX, "%s", *spec->unit != '\0' ? spec->unit : "-");

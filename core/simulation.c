@@ -32,9 +32,11 @@ int mill_simulation_open(const char *path, const struct mill_options *options, s
 {
   struct mill_simulation *sim = calloc(1, sizeof *sim);
   double start = now_s();
-  uint64_t held = mill_memory_held();
+  uint64_t held = mill_memory_held(), limit;
   if (!sim)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
+  if (mill_memory_limit(&limit, error) < 0)
+    goto failed;
   sim->workers = options->threads ? options->threads : mill_processors();
   if (options->folder && !(sim->folder = strdup(options->folder))) {
     mill_fail(error, MILL_RESOURCES, "out of memory");

@@ -176,8 +176,11 @@ int mill_text_ps(const char *s, int64_t *ps)
 
 int mill_text_bool(const char *s, int *value)
 {
-  static const struct { const char *word; int value; } words[] = {
-    {"yes", 1}, {"no", 0}, {"true", 1}, {"false", 0}, {"on", 1}, {"off", 0}, {"1", 1}, {"0", 0},
+  static const struct {
+    const char *word;
+    int value;
+  } words[] = {
+      {"yes", 1}, {"no", 0}, {"true", 1}, {"false", 0}, {"on", 1}, {"off", 0}, {"1", 1}, {"0", 0},
   };
   size_t i, n;
 

@@ -22,11 +22,11 @@ static const struct form {
   size_t count;
   const char *arguments;
 } forms[] = {
-  {"uniform", MILL_DIST_UNIFORM, 2, "from, to"},
-  {"normal", MILL_DIST_NORMAL, 2, "mean, standard deviation"},
-  {"normal-clipped", MILL_DIST_NORMAL_CLIPPED, 4, "mean, standard deviation, least, greatest"},
-  {"normal-truncated", MILL_DIST_NORMAL_TRUNCATED, 4, "mean, standard deviation, least, greatest"},
-  {"lognormal", MILL_DIST_LOGNORMAL, 2, "mean and standard deviation of the logarithm"},
+    {"uniform", MILL_DIST_UNIFORM, 2, "from, to"},
+    {"normal", MILL_DIST_NORMAL, 2, "mean, standard deviation"},
+    {"normal-clipped", MILL_DIST_NORMAL_CLIPPED, 4, "mean, standard deviation, least, greatest"},
+    {"normal-truncated", MILL_DIST_NORMAL_TRUNCATED, 4, "mean, standard deviation, least, greatest"},
+    {"lognormal", MILL_DIST_LOGNORMAL, 2, "mean and standard deviation of the logarithm"},
 };
 #define FORM_COUNT (sizeof forms / sizeof *forms)
 

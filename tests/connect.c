@@ -206,7 +206,7 @@ static void layout_of_total(int multapses)
 
 static void chance_statistics(double p)
 {
-  struct mill_connection c = rule_of(MILL_FIXED_PROBABILITY, 3000, 5000); // four whole chunks and one of 904
+  struct mill_connection c = rule_of(MILL_FIXED_PROBABILITY, p < 0.1 ? 3000 : 600, 5000); // four whole chunks and one of 904
   double S = c.sources, T = c.targets, chi = 0, z;
   c.p = p;
   struct mill_rows rows = build(&c, 1);
@@ -231,12 +231,13 @@ static void chance_statistics(double p)
   // Gaps are geometric, also those that cross a border: classes 1 … last - 1, and the rest.
   enum { CLASSES = 40 };
   double inside[CLASSES] = {0}, across[CLASSES] = {0}, of_inside = 0, of_across = 0, chi_inside = 0, chi_across = 0;
-  uint32_t width = p < 0.1 ? (uint32_t)(3 / p / CLASSES) + 1 : 1, reach = width * CLASSES;
+  uint32_t width = p < 0.005 ? 12 : p < 0.1 ? (uint32_t)(3 / p / CLASSES) + 1 : 1, reach = width * CLASSES;
   for (uint32_t s = 0; s < c.sources; s++) {
-    for (uint64_t i = rows.row[s]; i + 1 < rows.row[s + 1]; i++) {
-      uint32_t a = rows.column[i], b = rows.column[i + 1], gap = b - a - 1, left = 1024 - a % 1024 - 1;
+    for (uint64_t i = rows.row[s]; i < rows.row[s + 1]; i++) {
+      uint32_t a = rows.column[i], b = i + 1 < rows.row[s + 1] ? rows.column[i + 1] : c.targets, gap = b - a - 1,
+               left = 1024 - a % 1024 - 1;
       if (a + 1 + reach > c.targets)
-        continue; // the row's end would hide long gaps
+        continue; // too near the row's end to tell
       if (left >= reach) {
         inside[gap >= reach ? CLASSES - 1 : gap / width]++;
         of_inside++;
@@ -589,11 +590,10 @@ static void estimates(void)
 
 static void out_of_memory(void)
 {
-  struct mill_connection c = rule_of(MILL_ALL_TO_ALL, UINT32_MAX / 2, 3);
+  struct mill_connection c = rule_of(MILL_FIXED_TOTAL, 10, 10);
   struct mill_rows rows;
   struct mill_error e = {0};
   uint64_t held = mill_memory_held();
-  c = rule_of(MILL_FIXED_TOTAL, 10, 10);
   c.multapses = 1;
   c.n = (uint64_t)1 << 60;
   ok(mill_connect(teams[1], &c, &rows, &e) == -1 && e.status == MILL_RESOURCES && strstr(e.text, "pairs to sort"), "no memory: %s",

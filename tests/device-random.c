@@ -1,5 +1,5 @@
-/* <spikemill/device.h>, random numbers: known answers, Random123 where it is installed, and the distributions. Every draw is a function
-   of fixed keys, so a statistic that passes once passes always. */
+/* <spikemill/device.h>, random numbers: known answers, Random123 where it is installed, and the distributions. Every draw is a
+   function of fixed keys, so a statistic that passes once passes always. */
 #include <float.h>
 #include <math.h>
 #include <spikemill/device.h>
@@ -25,7 +25,8 @@ static void test_philox(void)
   };
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
     struct mill_u32x4 r = mill_philox(known[i].key, known[i].lo, known[i].hi);
-    ok(memcmp(r.x, known[i].want, sizeof r.x) == 0, "philox known answer %zu: %08x %08x %08x %08x", i, r.x[0], r.x[1], r.x[2], r.x[3]);
+    ok(memcmp(r.x, known[i].want, sizeof r.x) == 0, "philox known answer %zu: %08x %08x %08x %08x", i, r.x[0], r.x[1], r.x[2],
+       r.x[3]);
   }
   struct mill_u32x4 r = mill_philox(1, 2, 3);
   struct mill_u64x2 p = mill_random_pair(1, 2, 3);
@@ -110,7 +111,8 @@ static void test_uniform(void)
   enum { N = 1000000 };
   static uint64_t bin[256], binf[256];
   ok(mill_uniform(0) == 0x1p-53 && mill_uniform(~(uint64_t)0) == 1 - 0x1p-53, "uniform lies in the open interval");
-  ok(mill_uniform((uint64_t)1 << 63) == 0.5 + 0x1p-53 && mill_uniform(((uint64_t)1 << 63) - 1) == 0.5 - 0x1p-53, "and is symmetric");
+  ok(mill_uniform((uint64_t)1 << 63) == 0.5 + 0x1p-53 && mill_uniform(((uint64_t)1 << 63) - 1) == 0.5 - 0x1p-53,
+     "and is symmetric");
   ok(mill_uniform((uint64_t)12345 << 12) == 12345.5 * 0x1p-52, "and is an odd multiple of 2^-53");
   ok(mill_uniformf(0) == 0x1p-24f && mill_uniformf(~0u) == 1 - 0x1p-24f, "uniformf lies in the open interval");
   double sum = 0, square = 0;
@@ -188,7 +190,8 @@ static void test_normal(void)
 
 static void test_feistel(void)
 {
-  static const uint64_t large[] = {(uint64_t)1 << 20, ((uint64_t)1 << 33) + 5, (uint64_t)1 << 62, ((uint64_t)1 << 62) + 1, (uint64_t)1 << 63};
+  static const uint64_t large[] = {(uint64_t)1 << 20, ((uint64_t)1 << 33) + 5, (uint64_t)1 << 62, ((uint64_t)1 << 62) + 1,
+                                   (uint64_t)1 << 63};
   static uint8_t seen[70000];
   static uint64_t image[100000];
   int bad = 0, tried = 0;
@@ -209,8 +212,8 @@ static void test_feistel(void)
       outside += image[i] >= large[s];
       mean += (double)image[i] / (double)large[s] / 100000;
     }
-    ok(!outside && !duplicates(image, 100000) && fabs(mean - 0.5) < 4 * sqrt(1.0 / 12 / 100000), "feistel of %ju: distinct, in range, even",
-       (uintmax_t)large[s]);
+    ok(!outside && !duplicates(image, 100000) && fabs(mean - 0.5) < 4 * sqrt(1.0 / 12 / 100000),
+       "feistel of %ju: distinct, in range, even", (uintmax_t)large[s]);
   }
   /* Over keys, a position goes everywhere equally often, and so does a pair of neighbours. */
   static const uint64_t sizes[] = {2, 3, 4, 5, 7, 10, 16, 17, 31, 64};

@@ -1,5 +1,5 @@
-/* <spikemill/device.h>, arithmetic: errors in ulp against the 64-bit mantissa of long double, special cases against libm, and the bits
-   themselves: results are pinned by a hash, since they must be the same whatever the compiler, the machine and its libm. */
+/* <spikemill/device.h>, arithmetic: errors in ulp against the 64-bit mantissa of long double, special cases against libm, and the
+   bits themselves: results are pinned by a hash, since they must be the same whatever the compiler, the machine and its libm. */
 #include <float.h>
 #include <math.h>
 #include <spikemill/device.h>
@@ -93,12 +93,12 @@ static void test_accuracy(void)
       double x = every ? single ? any_float() : any_double() : between(accuracies[a].lo, accuracies[a].hi);
       x = single ? (double)(float)x : x;
       long double want = accuracies[a].truth((long double)x);
-      double u = single ? ulps(accuracies[a].function(x), want, 24, -149, 128) : ulps(accuracies[a].function(x), want, 53, -1074, 1024);
+      double got = accuracies[a].function(x), u = single ? ulps(got, want, 24, -149, 128) : ulps(got, want, 53, -1074, 1024);
       if (u > worst)
         worst = u, where = x;
     }
-    ok(worst <= accuracies[a].bound, "%s, %g to %g: within %g ulp (%.3f at %.17g)", accuracies[a].name, accuracies[a].lo, accuracies[a].hi,
-       accuracies[a].bound, worst, where);
+    ok(worst <= accuracies[a].bound, "%s, %g to %g: within %g ulp (%.3f at %.17g)", accuracies[a].name, accuracies[a].lo,
+       accuracies[a].hi, accuracies[a].bound, worst, where);
   }
 }
 
@@ -139,9 +139,9 @@ static void test_pow_accuracy(void)
 
 static const double corners[] = {
   0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.0, -3.0, 0x1p-1074, -0x1p-1074, 0x1p-1022, 0x1p-1023, 0x1p-149, 0x1p-126, 0x1p-140,
-  1e-300, -1e-300, 1e-20, -1e-20, 37.0, -37.0, 45.0, 88.5, 89.5, -103.0, -104.5, 709.5, 710.5, -745.0, -746.5, 1e19, -1e19, 1e300, -1e300,
-  (double)FLT_MAX, DBL_MAX, -DBL_MAX, 0x1.fffffffffffffp52, -0x1.fffffffffffffp52, 0x1p53, -0x1p53, 0x1.fffffffffffffp-1, 0x1.0000000000001p0,
-  0.70710678118654752, 1.4142135623730951, HUGE_VAL, -HUGE_VAL, (double)NAN
+  1e-300, -1e-300, 1e-20, -1e-20, 37.0, -37.0, 45.0, 88.5, 89.5, -103.0, -104.5, 709.5, 710.5, -745.0, -746.5, 1e19, -1e19,
+  1e300, -1e300, (double)FLT_MAX, DBL_MAX, -DBL_MAX, 0x1.fffffffffffffp52, -0x1.fffffffffffffp52, 0x1p53, -0x1p53,
+  0x1.fffffffffffffp-1, 0x1.0000000000001p0, 0.70710678118654752, 1.4142135623730951, HUGE_VAL, -HUGE_VAL, (double)NAN
 };
 #define CORNERS (int)(sizeof corners / sizeof corners[0])
 
@@ -210,7 +210,8 @@ static void test_small_things(void)
     {0.5, 0, 0}, {1.5, 2, 2}, {2.5, 2, 2}, {-0.5, 0, 0}, {-1.5, -2, -2}, {-2.5, -2, -2}, {0.49999999999999994, 0, 0},
     {2147483646.5, 2147483646, 2147483646}, {2147483647.5, 2147483647, 2147483648}, {-2147483648.5, INT32_MIN, -2147483648},
     {-2147483649.5, INT32_MIN, -2147483650}, {1e300, INT32_MAX, INT64_MAX}, {-1e300, INT32_MIN, INT64_MIN},
-    {HUGE_VAL, INT32_MAX, INT64_MAX}, {-HUGE_VAL, INT32_MIN, INT64_MIN}, {(double)NAN, 0, 0}, {4503599627370497.0, INT32_MAX, 4503599627370497},
+    {HUGE_VAL, INT32_MAX, INT64_MAX}, {-HUGE_VAL, INT32_MIN, INT64_MIN}, {(double)NAN, 0, 0},
+    {4503599627370497.0, INT32_MAX, 4503599627370497},
     {4503599627370495.5, INT32_MAX, 4503599627370496}, {-4503599627370495.5, INT32_MIN, -4503599627370496},
     {0x1.fffffffffffffp62, INT32_MAX, 0x7ffffffffffffc00}, {0x1p63, INT32_MAX, INT64_MAX}, {-0x1p63, INT32_MIN, INT64_MIN},
   };
@@ -218,7 +219,8 @@ static void test_small_things(void)
     is_int(mill_round_int(roundings[i].x), roundings[i].want, "%.17g to int32", roundings[i].x);
     is_int(mill_round_int64(roundings[i].x), roundings[i].wide, "%.17g to int64", roundings[i].x);
   }
-  ok(mill_clamp(3, 1, 2) == 2 && mill_clamp(0, 1, 2) == 1 && mill_clamp(1.5, 1, 2) == 1.5 && isnan(mill_clamp((double)NAN, 1, 2)), "clamp");
+  ok(mill_clamp(3, 1, 2) == 2 && mill_clamp(0, 1, 2) == 1 && mill_clamp(1.5, 1, 2) == 1.5, "clamp");
+  ok(isnan(mill_clamp((double)NAN, 1, 2)), "clamp keeps a NaN");
   ok(mill_clampf(3, 1, 2) == 2 && mill_clampf(0, 1, 2) == 1 && isnan(mill_clampf(NAN, 1, 2)), "clampf");
   ok(isinf(mill_infinity()) && isnan(mill_nan()), "infinity and NaN");
 #ifdef __SIZEOF_INT128__

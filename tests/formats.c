@@ -67,7 +67,7 @@ static void test_round_trips(void)
   round_trip("some, an empty population", &info, some, 6, 1);
   round_trip("interrupted", &info, some, 6, 0);
   struct mill_stream_info bare = {.tick_ps = 1, .group_count = 1, .group = few, .version = "", .config = ""};
-  static const struct mill_event ends[] = {{INT64_MIN + 1, 1, 0}, {-1, 0, 0}, {0, 0, 0}, {INT64_MAX, 2, 0}};
+  static const struct mill_event ends[] = {{INT64_MIN, 1, 0}, {-1, 0, 0}, {0, 0, 0}, {INT64_MAX, 2, 0}};
   round_trip("the ends of time, no version, no configuration", &bare, ends, 4, 1);
   bare.tick_ps = INT64_MAX;
   round_trip("and with the longest tick", &bare, ends, 4, 1);
@@ -173,7 +173,7 @@ static const struct bad {
     {"decimal comma", "time_ms;neuron\n0,5;0\n", "\"0,5\""},
     {"no digits", "time_ms,neuron\n.,0\n", "\".\""},
     {"no exponent", "time_ms,neuron\n1e,0\n", "\"1e\""},
-    {"huge exponent", "time_ms,neuron\n1e99999999999,0\n", "time_ms"},
+    {"huge exponent", "time_ms,neuron\n1e99999999999,0\n", "too large"},
     {"two points", "time_ms,neuron\n1.2.3,0\n", "\"1.2.3\""},
     {"empty time", "time_ms,neuron\n,0\n", "\"\""},
     {"half a picosecond", "time_ms,neuron\n0.0000000005,0\n", "picoseconds"},

@@ -1,8 +1,8 @@
 /* Feeds bytes to the configuration reader: file, --set, [define], a parameter table, distributions. What is read must survive being
    written and read again; two readings may never disagree.
 
-   Fuzzer: clang -g -O1 -DFUZZER -fsanitize=fuzzer,address,undefined …; else a program that runs the files on its command line. Lines
-   that start with "--set " are overrides, up to eight of them. */
+   Built with clang -DFUZZER -fsanitize=fuzzer,address,undefined it is a fuzzer, else a program that runs the files on its command
+   line. Lines that start with "--set " are overrides, up to eight of them. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
@@ -26,11 +26,11 @@ struct block {
 };
 
 static const struct mill_param_spec specs[] = {
-  {"real", "ms", "20", NULL, "a number", 0.1, 10000, offsetof(struct block, real), MILL_REAL, 0},
-  {"whole", "", "3", NULL, "a whole number", -10, 1e18, offsetof(struct block, whole), MILL_INT, 0},
-  {"yes", "", "no", NULL, "yes or no", 0, 0, offsetof(struct block, yes), MILL_BOOL, 0},
-  {"choice", "", "single", "single|double", "one of two", 0, 0, offsetof(struct block, choice), MILL_CHOICE, 0},
-  {"text", "", NULL, NULL, "a text", 0, 0, offsetof(struct block, text), MILL_TEXT, 0},
+    {"real", "ms", "20", NULL, "a number", 0.1, 10000, offsetof(struct block, real), MILL_REAL, 0},
+    {"whole", "", "3", NULL, "a whole number", -10, 1e18, offsetof(struct block, whole), MILL_INT, 0},
+    {"yes", "", "no", NULL, "yes or no", 0, 0, offsetof(struct block, yes), MILL_BOOL, 0},
+    {"choice", "", "single", "single|double", "one of two", 0, 0, offsetof(struct block, choice), MILL_CHOICE, 0},
+    {"text", "", NULL, NULL, "a text", 0, 0, offsetof(struct block, text), MILL_TEXT, 0},
 };
 #define COUNT (sizeof specs / sizeof *specs)
 
@@ -48,7 +48,6 @@ static void message_check(const struct mill_error *error)
 {
   must(error->text[0] != '\0' && strlen(error->text) < sizeof error->text, "an error without a text", error);
   must(mill_text_is_utf8(error->text, strlen(error->text)), "a message that is not UTF-8", error);
-  must(strstr(error->text, "disagree") == NULL, "two readings disagree", error);
 }
 
 static void values_read(const char *text, const struct mill_defines *defines)
@@ -130,7 +129,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
   }
   if (mill_ini_parse("fuzz.ini", text, (size_t)(to - text), overrides, count, &ini, &error) < 0) {
+    int line, whole = 0;
+
     message_check(&error);
+    must(sscanf(error.text, "fuzz.ini:%d: two readings%n", &line, &whole) != 1 || whole == 0, "two readings disagree", &error);
   } else {
     ini_use(ini);
     ini_again(ini);

@@ -1,5 +1,6 @@
-/* INI files: every guard around iniparser 4.1, lines of keys, comments and quotes, --set, and the canonical text; everything twice, in
-   the C locale and in one with a decimal comma. That the guards are needed is checked too, by what iniparser alone makes of the text. */
+/* INI files: every guard around iniparser 4.1, lines of keys, comments and quotes, --set, and the canonical text; everything twice,
+   in the C locale and in one with a decimal comma. That the guards are needed is checked too, by what iniparser alone makes of the
+   text. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
@@ -42,58 +43,65 @@ static void refused_test(void)
     size_t size;
     const char *message;
   } cases[] = {
-    {"duplicate key", TEXT("[a]\nx = 1\n\nx = 2\n"), "net.ini:4: [a] has the key `x` already, in line 2"},
-    {"duplicate section", TEXT("[a]\nx = 1\n[b]\n[a]\ny = 1\n"), "net.ini:4: [a] is a section already, in line 1"},
-    {"upper-case key", TEXT("[a]\nTau_m = 1\n"), "net.ini:2: `Tau_m` is no key: write `tau_m` (names are lower case)"},
-    {"upper-case section", TEXT("[population.Exc]\n"),
-     "net.ini:1: `population.Exc` is no section name: write `population.exc` (names are lower case)"},
-    {"key with a dash", TEXT("[a]\ntau-m = 1\n"), "net.ini:2: `tau-m` is no key: write `tau_m`"},
-    {"colon in a section", TEXT("[a:b]\nx = 1\n"),
-     "net.ini:1: `a:b` is no section name: expected lower-case letters, digits, `_`, `-` and single dots, starting with a letter "
-     "(the parts are joined by `.`, not `:`)"},
-    {"colon in a key", TEXT("[a]\nb:x = 1\n"),
-     "net.ini:2: `b:x` is no key: expected lower-case letters, digits and `_`, starting with a letter"},
-    {"non-ASCII key", TEXT("[a]\nä = 1\n"),
-     "net.ini:2: `ä` is no key: expected lower-case letters, digits and `_`, starting with a letter"},
-    {"dot at the end of a section", TEXT("[population.]\n"),
-     "net.ini:1: `population.` is no section name: expected lower-case letters, digits, `_`, `-` and single dots, starting with a "
-     "letter"},
-    {"empty section name", TEXT("[]\n"), "net.ini:1: the section name is empty"},
-    {"empty key", TEXT("[a]\n = 1\n"), "net.ini:2: the key is empty"},
-    {"long section name", TEXT("[" LONG_100 LONG_100 "]\n"),
-     "net.ini:1: the section name `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…` is longer than 128 characters"},
-    {"key outside a section", TEXT("; hello\nx = 1\n[a]\n"), "net.ini:2: the key `x` stands before the first `[section]`"},
-    {"neither", TEXT("[a]\nx 1\n"), "net.ini:2: expected `[section]`, `key = value` or a comment, found `x 1`"},
-    {"a single letter at the end", TEXT("[a]\nx"), "net.ini:2: expected `[section]`, `key = value` or a comment, found `x`"},
-    {"open header", TEXT("[a\nx = 1\n"), "net.ini:1: the section header lacks its `]`"},
-    {"open header with a value", TEXT("[a x = 1\n"), "net.ini:1: the section header lacks its `]`"},
-    {"comment after a header", TEXT("[a] ; x = 1\n"), "net.ini:1: text after the section header: a comment needs a line of its own"},
-    {"two headers", TEXT("[a][b]\n"), "net.ini:1: text after the section header: a comment needs a line of its own"},
-    {"backslash", TEXT("[a]\nx = 1\\\ny = 2\n"), "net.ini:2: a backslash at the end of a line: lines cannot be continued"},
-    {"backslash and blanks", TEXT("[a]\nx = 1\\ \t\r\ny = 2\n"), "net.ini:2: a backslash at the end of a line: lines cannot be continued"},
-    {"backslash in a comment", TEXT("[a]\n; C:\\\nx = 2\n"), "net.ini:2: a backslash at the end of a line: lines cannot be continued"},
-    {"backslash at the end of file", TEXT("[a]\nx = 1\\"), "net.ini:2: a backslash at the end of a line: lines cannot be continued"},
-    {"long line", TEXT("[a]\nx=" LONG_1000 "\n"), "net.ini:2: the line has 1002 characters, more than 1000"},
-    {"long comment", TEXT(";" LONG_1000), "net.ini:1: the line has 1001 characters, more than 1000"},
-    {"UTF-8 mark", TEXT("\xef\xbb\xbf[a]\n"), "net.ini:1: the file starts with a UTF-8 byte-order mark: save it as UTF-8 without one"},
-    {"UTF-16 mark", TEXT("\xff\xfe[\0a\0]\0"), "net.ini:1: the file starts with a UTF-16 byte-order mark: save it as UTF-8 without one"},
-    {"NUL", TEXT("[a]\nx = 1\0 2\n"), "net.ini:2: a NUL byte at character 6: this is no text file"},
-    {"control character", TEXT("[a]\nx = \x01\n"), "net.ini:2: a control character (byte 0x01) at character 5"},
-    {"form feed", TEXT("[a]\nx = 1\f\n"), "net.ini:2: a control character (byte 0x0c) at character 6"},
-    {"CR alone", TEXT("[a]\rx = 1\r"), "net.ini:1: a control character (byte 0x0d) at character 4: lines must end in LF or CRLF"},
-    {"not UTF-8", TEXT("[a]\nx = caf\xe9\n"), "net.ini:2: the line is not UTF-8 text"},
-    {"open quote", TEXT("[a]\nx = \"1 ; 2\n"), "net.ini:2: [a] x: the quote \" is not closed"},
-    {"open single quote", TEXT("[a]\nx = '1\n"), "net.ini:2: [a] x: the quote ' is not closed"},
-    {"quote closed by the other", TEXT("[a]\nx = \"1'\n"), "net.ini:2: [a] x: the quote \" is not closed"},
-    {"quote alone", TEXT("[a]\nx = \"\n"), "net.ini:2: [a] x: the quote \" is not closed"},
-    {"text after a quote", TEXT("[a]\nx = \"1\" 2\n"), "net.ini:2: [a] x: text after the closing quote: `2`"},
-    {"text after an empty quote", TEXT("[a]\nx = \"\"1\"\n"), "net.ini:2: [a] x: text after the closing quote: `1\"`"},
-    {"cut by #", TEXT("[a]\nx = spikes#1.csv\n"),
-     "net.ini:2: [a] x: `#` would start a comment here: put a blank before it, or quotes around the value if it is part of it"},
-    {"cut by ;", TEXT("[a]\nx = 1;2\n"),
-     "net.ini:2: [a] x: `;` would start a comment here: put a blank before it, or quotes around the value if it is part of it"},
-    {"cut inside quotes", TEXT("[a]\nx = b \"c ; d\"\n"),
-     "net.ini:2: [a] x: `;` would cut the value here, inside quotes that do not start it: quote the whole value"},
+      {"duplicate key", TEXT("[a]\nx = 1\n\nx = 2\n"), "net.ini:4: [a] has the key `x` already, in line 2"},
+      {"duplicate section", TEXT("[a]\nx = 1\n[b]\n[a]\ny = 1\n"), "net.ini:4: [a] is a section already, in line 1"},
+      {"upper-case key", TEXT("[a]\nTau_m = 1\n"), "net.ini:2: `Tau_m` is no key: write `tau_m` (names are lower case)"},
+      {"upper-case section", TEXT("[population.Exc]\n"),
+       "net.ini:1: `population.Exc` is no section name: write `population.exc` (names are lower case)"},
+      {"key with a dash", TEXT("[a]\ntau-m = 1\n"), "net.ini:2: `tau-m` is no key: write `tau_m`"},
+      {"colon in a section", TEXT("[a:b]\nx = 1\n"),
+       "net.ini:1: `a:b` is no section name: expected lower-case letters, digits, `_`, `-` and single dots, starting with a letter "
+       "(the parts are joined by `.`, not `:`)"},
+      {"colon in a key", TEXT("[a]\nb:x = 1\n"),
+       "net.ini:2: `b:x` is no key: expected lower-case letters, digits and `_`, starting with a letter"},
+      {"non-ASCII key", TEXT("[a]\nä = 1\n"),
+       "net.ini:2: `ä` is no key: expected lower-case letters, digits and `_`, starting with a letter"},
+      {"dot at the end of a section", TEXT("[population.]\n"),
+       "net.ini:1: `population.` is no section name: expected lower-case letters, digits, `_`, `-` and single dots, starting with "
+       "a "
+       "letter"},
+      {"empty section name", TEXT("[]\n"), "net.ini:1: the section name is empty"},
+      {"empty key", TEXT("[a]\n = 1\n"), "net.ini:2: the key is empty"},
+      {"long section name", TEXT("[" LONG_100 LONG_100 "]\n"),
+       "net.ini:1: the section name `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…` is longer than 128 characters"},
+      {"key outside a section", TEXT("; hello\nx = 1\n[a]\n"), "net.ini:2: the key `x` stands before the first `[section]`"},
+      {"neither", TEXT("[a]\nx 1\n"), "net.ini:2: expected `[section]`, `key = value` or a comment, found `x 1`"},
+      {"a single letter at the end", TEXT("[a]\nx"), "net.ini:2: expected `[section]`, `key = value` or a comment, found `x`"},
+      {"open header", TEXT("[a\nx = 1\n"), "net.ini:1: the section header lacks its `]`"},
+      {"open header with a value", TEXT("[a x = 1\n"), "net.ini:1: the section header lacks its `]`"},
+      {"comment after a header", TEXT("[a] ; x = 1\n"),
+       "net.ini:1: text after the section header: a comment needs a line of its own"},
+      {"two headers", TEXT("[a][b]\n"), "net.ini:1: text after the section header: a comment needs a line of its own"},
+      {"backslash", TEXT("[a]\nx = 1\\\ny = 2\n"), "net.ini:2: a backslash at the end of a line: lines cannot be continued"},
+      {"backslash and blanks", TEXT("[a]\nx = 1\\ \t\r\ny = 2\n"),
+       "net.ini:2: a backslash at the end of a line: lines cannot be continued"},
+      {"backslash in a comment", TEXT("[a]\n; C:\\\nx = 2\n"),
+       "net.ini:2: a backslash at the end of a line: lines cannot be continued"},
+      {"backslash at the end of file", TEXT("[a]\nx = 1\\"),
+       "net.ini:2: a backslash at the end of a line: lines cannot be continued"},
+      {"long line", TEXT("[a]\nx=" LONG_1000 "\n"), "net.ini:2: the line has 1002 characters, more than 1000"},
+      {"long comment", TEXT(";" LONG_1000), "net.ini:1: the line has 1001 characters, more than 1000"},
+      {"UTF-8 mark", TEXT("\xef\xbb\xbf[a]\n"),
+       "net.ini:1: the file starts with a UTF-8 byte-order mark: save it as UTF-8 without one"},
+      {"UTF-16 mark", TEXT("\xff\xfe[\0a\0]\0"),
+       "net.ini:1: the file starts with a UTF-16 byte-order mark: save it as UTF-8 without one"},
+      {"NUL", TEXT("[a]\nx = 1\0 2\n"), "net.ini:2: a NUL byte at character 6: this is no text file"},
+      {"control character", TEXT("[a]\nx = \x01\n"), "net.ini:2: a control character (byte 0x01) at character 5"},
+      {"form feed", TEXT("[a]\nx = 1\f\n"), "net.ini:2: a control character (byte 0x0c) at character 6"},
+      {"CR alone", TEXT("[a]\rx = 1\r"), "net.ini:1: a control character (byte 0x0d) at character 4: lines must end in LF or CRLF"},
+      {"not UTF-8", TEXT("[a]\nx = caf\xe9\n"), "net.ini:2: the line is not UTF-8 text"},
+      {"open quote", TEXT("[a]\nx = \"1 ; 2\n"), "net.ini:2: [a] x: the quote \" is not closed"},
+      {"open single quote", TEXT("[a]\nx = '1\n"), "net.ini:2: [a] x: the quote ' is not closed"},
+      {"quote closed by the other", TEXT("[a]\nx = \"1'\n"), "net.ini:2: [a] x: the quote \" is not closed"},
+      {"quote alone", TEXT("[a]\nx = \"\n"), "net.ini:2: [a] x: the quote \" is not closed"},
+      {"text after a quote", TEXT("[a]\nx = \"1\" 2\n"), "net.ini:2: [a] x: text after the closing quote: `2`"},
+      {"text after an empty quote", TEXT("[a]\nx = \"\"1\"\n"), "net.ini:2: [a] x: text after the closing quote: `1\"`"},
+      {"cut by #", TEXT("[a]\nx = spikes#1.csv\n"),
+       "net.ini:2: [a] x: `#` would start a comment here: put a blank before it, or quotes around the value if it is part of it"},
+      {"cut by ;", TEXT("[a]\nx = 1;2\n"),
+       "net.ini:2: [a] x: `;` would start a comment here: put a blank before it, or quotes around the value if it is part of it"},
+      {"cut inside quotes", TEXT("[a]\nx = b \"c ; d\"\n"),
+       "net.ini:2: [a] x: `;` would cut the value here, inside quotes that do not start it: quote the whole value"},
   };
   struct mill_error e;
   size_t i;
@@ -112,17 +120,10 @@ static void alone_test(void)
   static const struct {
     const char *text, *key, *value;
   } cases[] = {
-    {"[a]\nx = 1\nx = 2\n", "a:x", "2"},
-    {"[a]\nTAU = 1\n", "a:tau", "1"},
-    {"[a]\nx = b;c\n", "a:x", "b"},
-    {"[a]\nx = \"b\" c\n", "a:x", "b"},
-    {"[a]\nx = \"b\n", "a:x", "b"},
-    {"[a]\nx = 1\\", "a:x", NULL},
-    {"[a]\n; c\\\nx = 1\n", "a:x", NULL},
-    {"[a] ; x = 1]\n", "a:x", NULL},
-    {"[a]\nx = 1 ; c\n", "a:x", "1"},
-    {"[a]\nx = \"b;c\" # d\n", "a:x", "b;c"},
-    {"[a]\nx = ' b '\n", "a:x", " b "},
+      {"[a]\nx = 1\nx = 2\n", "a:x", "2"},      {"[a]\nTAU = 1\n", "a:tau", "1"},   {"[a]\nx = b;c\n", "a:x", "b"},
+      {"[a]\nx = \"b\" c\n", "a:x", "b"},       {"[a]\nx = \"b\n", "a:x", "b"},     {"[a]\nx = 1\\", "a:x", NULL},
+      {"[a]\n; c\\\nx = 1\n", "a:x", NULL},     {"[a] ; x = 1]\n", "a:x", NULL},    {"[a]\nx = 1 ; c\n", "a:x", "1"},
+      {"[a]\nx = \"b;c\" # d\n", "a:x", "b;c"}, {"[a]\nx = ' b '\n", "a:x", " b "},
   };
   char path[64];
   dictionary *d;
@@ -174,26 +175,26 @@ static void accepted_test(void)
     const char *section, *key, *value;
     int line;
   } cases[] = {
-    {"simulation", "dt", "0.1", 4},
-    {"simulation", "duration", "1000", 5},
-    {"simulation", "empty", "", 6},
-    {"simulation", "empty2", "", 7},
-    {"simulation", "empty3", "", 8},
-    {"simulation", "empty4", "", 9},
-    {"population.exc-1_b", "v", "uniform(-60, -50)", 12},
-    {"population.exc-1_b", "file", "a; b # c.csv", 13},
-    {"population.exc-1_b", "title", "say \"x\"", 14},
-    {"population.exc-1_b", "blanks", "  x ", 15},
-    {"population.exc-1_b", "lone", "Brunel's", 16},
-    {"population.exc-1_b", "equation", "a = b == c", 17},
-    {"population.exc-1_b", "mixed", "say \"hi\"", 18},
-    {"population.exc-1_b", "utf8", "Käse – µS", 19},
-    {"population.exc-1_b", "slash", "a\\b", 20},
-    {"population.exc-1_b", "quoted_slash", "a\\", 21},
-    {"population.exc-1_b", "comma", "1,5", 22},
-    {"population.exc-1_b", "n010", "010", 23},
-    {"population.exc-1_b", "nabc", "12abc", 24},
-    {"last", "x", "1", 26},
+      {"simulation", "dt", "0.1", 4},
+      {"simulation", "duration", "1000", 5},
+      {"simulation", "empty", "", 6},
+      {"simulation", "empty2", "", 7},
+      {"simulation", "empty3", "", 8},
+      {"simulation", "empty4", "", 9},
+      {"population.exc-1_b", "v", "uniform(-60, -50)", 12},
+      {"population.exc-1_b", "file", "a; b # c.csv", 13},
+      {"population.exc-1_b", "title", "say \"x\"", 14},
+      {"population.exc-1_b", "blanks", "  x ", 15},
+      {"population.exc-1_b", "lone", "Brunel's", 16},
+      {"population.exc-1_b", "equation", "a = b == c", 17},
+      {"population.exc-1_b", "mixed", "say \"hi\"", 18},
+      {"population.exc-1_b", "utf8", "Käse – µS", 19},
+      {"population.exc-1_b", "slash", "a\\b", 20},
+      {"population.exc-1_b", "quoted_slash", "a\\", 21},
+      {"population.exc-1_b", "comma", "1,5", 22},
+      {"population.exc-1_b", "n010", "010", 23},
+      {"population.exc-1_b", "nabc", "12abc", 24},
+      {"last", "x", "1", 26},
   };
   struct mill_error e = {0, ""};
   struct mill_ini *ini = parse(TEXT(sample), NULL, 0, &e), *again;
@@ -290,11 +291,11 @@ static void disagreement_test(void)
     const char *name, *value; /* set, or removed when the value is "-" */
     const char *message;
   } cases[] = {
-    {"a:x", "3", "net.ini:2: two readings of the file disagree: iniparser has another value for `a:x`"},
-    {"b:y", "-", "net.ini:5: two readings of the file disagree: iniparser misses the key `b:y`"},
-    {"b", "-", "net.ini:4: two readings of the file disagree: iniparser misses the section `b`"},
-    {"b:z", "1", "net.ini:5: two readings of the file disagree: iniparser finds, here or below, also `b:z`"},
-    {"c", NULL, "net.ini:5: two readings of the file disagree: iniparser finds, here or below, also `c`"},
+      {"a:x", "3", "net.ini:2: two readings of the file disagree: iniparser has another value for `a:x`"},
+      {"b:y", "-", "net.ini:5: two readings of the file disagree: iniparser misses the key `b:y`"},
+      {"b", "-", "net.ini:4: two readings of the file disagree: iniparser misses the section `b`"},
+      {"b:z", "1", "net.ini:5: two readings of the file disagree: iniparser finds, here or below, also `b:z`"},
+      {"c", NULL, "net.ini:5: two readings of the file disagree: iniparser finds, here or below, also `c`"},
   };
   dictionary *d;
   size_t i;
@@ -322,29 +323,31 @@ static void disagreement_test(void)
 
 static void set_test(void)
 {
-  static const char *const good[] = {"population.exc-1_b.v=3",   "simulation.new = a = b ", "define.scale=1e9",
+  static const char *const good[] = {"population.exc-1_b.v=3",    "simulation.new = a = b ", "define.scale=1e9",
                                      "simulation.path=\"a;b#c\"", "define.other=2",          "simulation.dt="};
   static const struct {
     const char *text, *message;
   } bad[] = {
-    {"", "--set : expected SECTION.KEY=VALUE"},
-    {"simulation.dt", "--set simulation.dt: expected SECTION.KEY=VALUE"},
-    {"dt=1", "--set dt=1: expected SECTION.KEY=VALUE"},
-    {"dt=1.5", "--set dt=1.5: expected SECTION.KEY=VALUE"},
-    {"=1", "--set =1: expected SECTION.KEY=VALUE"},
-    {".dt=1", "--set .dt=1: the section name is empty"},
-    {"simulation.=1", "--set simulation.=1: the key is empty"},
-    {"simulation.DT=1", "--set simulation.DT=1: `DT` is no key: write `dt` (names are lower case)"},
-    {"Simulation.dt=1", "--set Simulation.dt=1: `Simulation` is no section name: write `simulation` (names are lower case)"},
-    {"a.x=1;2", "--set a.x=1;2: `;` starts a comment: if it is part of the value, the value needs quotes"},
-    {"a.x=1 # c", "--set a.x=1 # c: `#` starts a comment: if it is part of the value, the value needs quotes"},
-    {"a.x='b' ; c", "--set a.x='b' ; c: `;` starts a comment: if it is part of the value, the value needs quotes"},
-    {"a.x='b' c", "--set a.x='b' c: text after the closing quote: `c`"},
-    {"a.x='b", "--set a.x='b: the quote ' is not closed"},
-    {"a.x=1\ny=2", "--set a.x=1?y=2: a control character (byte 0x0a) at character 2"},
-    {"a.x=b\\", "--set a.x=b\\: a backslash at the end of a line: lines cannot be continued"},
-    {"a.x=caf\xe9", "--set a.x=caf?: the line is not UTF-8 text"},
-    {"a.x=" LONG_1000, "--set a.x=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…: longer than 1000 characters"},
+      {"", "--set : expected SECTION.KEY=VALUE"},
+      {"simulation.dt", "--set simulation.dt: expected SECTION.KEY=VALUE"},
+      {"dt=1", "--set dt=1: expected SECTION.KEY=VALUE"},
+      {"dt=1.5", "--set dt=1.5: expected SECTION.KEY=VALUE"},
+      {"=1", "--set =1: expected SECTION.KEY=VALUE"},
+      {".dt=1", "--set .dt=1: the section name is empty"},
+      {"simulation.=1", "--set simulation.=1: the key is empty"},
+      {"simulation.DT=1", "--set simulation.DT=1: `DT` is no key: write `dt` (names are lower case)"},
+      {"Simulation.dt=1", "--set Simulation.dt=1: `Simulation` is no section name: write `simulation` (names are lower case)"},
+      {"a.x=1;2", "--set a.x=1;2: `;` starts a comment: if it is part of the value, the value needs quotes"},
+      {"a.x=1 # c", "--set a.x=1 # c: `#` starts a comment: if it is part of the value, the value needs quotes"},
+      {"a.x='b' ; c", "--set a.x='b' ; c: `;` starts a comment: if it is part of the value, the value needs quotes"},
+      {"a.x='b' c", "--set a.x='b' c: text after the closing quote: `c`"},
+      {"a.x='b", "--set a.x='b: the quote ' is not closed"},
+      {"a.x=1\ny=2", "--set a.x=1?y=2: a control character (byte 0x0a) at character 6"},
+      {"a.x=b\\", "--set a.x=b\\: a backslash at the end of a line: lines cannot be continued"},
+      {"a\xff.x=1", "--set a?.x=1: the line is not UTF-8 text"},
+      {"a.x=caf\xe9", "--set a.x=caf?: the line is not UTF-8 text"},
+      {"a.x=" LONG_1000,
+       "--set a.x=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…: the line has 1004 characters, more than 1000"},
   };
   struct mill_error e = {0, ""};
   struct mill_ini *ini = parse(TEXT(sample), good, 6, &e), *again;
@@ -398,7 +401,8 @@ static void where_test(void)
   mill_ini_where(ini, NULL, NULL, where, sizeof where);
   is_str(where, "net.ini: ", "place of a file");
   mill_ini_where(ini, s, &s->entry[1], where, sizeof where);
-  is_str(where, "net.ini:4: [population.exc] long = aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…: ", "a long value is cut");
+  is_str(where, "net.ini:4: [population.exc] long = aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…: ",
+         "a long value is cut");
   mill_ini_where(ini, s, &s->entry[1], where, 10);
   is_str(where, "net.ini:4", "no more than the buffer");
   is_int(mill_ini_fail(&e, ini, s, &s->entry[0], "expected %d", 7), -1, "mill_ini_fail gives -1");
@@ -461,7 +465,7 @@ static void files_test(void)
 /* iniparser writes to stderr on its own; nothing of it may arrive there. */
 static void silence_test(void)
 {
-  char path[64], seen[64] = "";
+  char path[64], seen[64] = "", said[256] = "", want[128];
   int saved = dup(2), fd;
 
   snprintf(path, sizeof path, "%s/stderr", folder);
@@ -469,6 +473,17 @@ static void silence_test(void)
   dup2(fd, 2);
   refused_test();
   mill_ini_free(parse(TEXT(sample), NULL, 0, NULL));
+  ok(mill_ini_load("/no/such/file", said, sizeof said) == NULL, "%s: iniparser finds no file", locale_name);
+  is_str(said, "iniparser: cannot open /no/such/file ", "%s: and says so to us", locale_name);
+  if (write(fd, "x 1\n", 4) != 4)
+    bail("cannot write %s", path);
+  ok(mill_ini_load(path, said, sizeof said) == NULL, "%s: iniparser refuses a line", locale_name);
+  snprintf(want, sizeof want, "iniparser: syntax error in %s (1): -> x 1 ", path);
+  is_str(said, want, "%s: and says so to us", locale_name);
+  if (ftruncate(fd, 0) != 0 || lseek(fd, 0, SEEK_SET) != 0)
+    bail("cannot empty %s", path);
+  iniparser_freedict(mill_ini_load(path, said, sizeof said));
+  is_str(said, "", "%s: what was said does not last", locale_name);
   dup2(saved, 2);
   is_int(pread(fd, seen, sizeof seen - 1, 0), 0, "nothing on standard error (%s)", seen);
   close(fd);

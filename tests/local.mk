@@ -2,19 +2,22 @@
 # One line a test: tests/NAME.c needs no more than its name in check_PROGRAMS.
 check_PROGRAMS += \
   tests/abi \
+  tests/bands \
   tests/connect \
   tests/device \
   tests/device-random \
+  tests/edges \
   tests/engine \
   tests/expr \
+  tests/formats \
   tests/ini \
   tests/memory \
-  tests/models \
   tests/neuron-values \
   tests/nvrtc \
   tests/output \
   tests/param \
   tests/registry \
+  tests/stimuli \
   tests/stream \
   tests/text \
   tests/threads \
@@ -23,11 +26,26 @@ check_PROGRAMS += \
 LDADD = core/libmill.la
 
 test_scripts = \
+  tests/commands.test \
   tests/cxx.test \
-  tests/exports.test
+  tests/exports.test \
+  tests/hashes.test \
+  tests/hostile.test \
+  tests/new.test
 
 TESTS += $(check_PROGRAMS) $(test_scripts)
-EXTRA_DIST += $(test_scripts) tests/installed.test tests/german.h tests/spikes.h tests/tap.h tests/tap.sh tests/data
+test_headers = \
+  tests/german.h \
+  tests/net.h \
+  tests/spikes.h \
+  tests/tap.h
+EXTRA_DIST += $(test_scripts) $(test_headers) tests/installed.test tests/tap.sh tests/data
+
+# Fuzzers, which are no tests: as ordinary programs they go through the files on their command line. Their first lines say how to build
+# them for libFuzzer.
+EXTRA_PROGRAMS = tests/fuzz-formats tests/fuzz-ini
+tests_fuzz_formats_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_FILES
+CLEANFILES += $(EXTRA_PROGRAMS)
 
 # Plugins for the registry's test, most of them broken: each compiled by one command, as one from outside of the tree would be. The folder
 # is not one that a program from the build tree searches.
@@ -70,9 +88,23 @@ tests/plugins/.libs/stamp: $(test_plugins:%=tests/plugins/%.c) tests/plugins/bro
 clean-local:
 	rm -rf tests/plugins/.libs
 
-# Under valgrind and under the sanitizers: what parses, allocates, reads files and starts threads.
-CAREFUL_TESTS = tests/connect tests/engine tests/expr tests/ini tests/memory tests/output tests/param tests/registry tests/stream \
-  tests/text tests/threads tests/value tests/weights
+# Under valgrind and the sanitizers: what parses, allocates, reads files and starts threads.
+CAREFUL_TESTS = \
+  tests/connect \
+  tests/edges \
+  tests/engine \
+  tests/expr \
+  tests/formats \
+  tests/ini \
+  tests/memory \
+  tests/output \
+  tests/param \
+  tests/registry \
+  tests/stimuli \
+  tests/stream \
+  tests/text \
+  tests/threads \
+  tests/value
 
 # SPIKEMILL_PLUGIN_PATH is for the programs that load plugins themselves; scripts run the command, which finds the build tree's.
 AM_TESTS_ENVIRONMENT = \

@@ -1,5 +1,5 @@
-/* Parameter tables: every type, defaults, ranges, missing and unknown keys, the checks of a table, and its two printed forms, of which
-   the template must read back. Everything twice, in the C locale and in one with a decimal comma. */
+/* Parameter tables: every type, defaults, ranges, missing and unknown keys, the checks of a table, and its two printed forms, of
+   which the template must read back. Everything twice, in the C locale and in one with a decimal comma. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
@@ -23,16 +23,17 @@ struct block {
 #define BIG 1.7976931348623157e308
 
 static const struct mill_param_spec specs[] = {
-  {"size", "", NULL, NULL, "number of neurons", 0, 4294967295.0, AT(size), MILL_INT, MILL_REQUIRED},
-  {"tau_m", "ms", "20", NULL, "membrane time constant", 0.1, 10000, AT(tau_m), MILL_REAL, 0},
-  {"rate", "Hz", "0.5", NULL, "rate", 0, BIG, AT(rate), MILL_REAL, 0},
-  {"seed", "", "1", NULL, "seed of all random numbers", -9223372036854775808.0, 9223372036854775808.0, AT(seed), MILL_INT, MILL_EXPERT},
-  {"autapses", "", "no", NULL, "synapses of a neuron on itself", 0, 0, AT(autapses), MILL_BOOL, 0},
-  {"precision", "", "single", "single|double", "floating-point numbers", 0, 0, AT(precision), MILL_CHOICE, 0},
-  {"spikes", "", NULL, NULL, "file of spikes", 0, 0, AT(spikes), MILL_TEXT, 0},
-  {"label", "", "a;b", NULL, "a name", 0, 0, AT(label), MILL_TEXT, 0},
-  {"old_tau", "µs", "1", NULL, "use tau_m", 0, 10, AT(old), MILL_REAL, MILL_DEPRECATED},
-  {"v", "mV", "uniform(-60, -50)", NULL, "membrane potential", -1000, 1000, 0, MILL_REAL, MILL_PER_NEURON},
+    {"size", "", NULL, NULL, "number of neurons", 0, 4294967295.0, AT(size), MILL_INT, MILL_REQUIRED},
+    {"tau_m", "ms", "20", NULL, "membrane time constant", 0.1, 10000, AT(tau_m), MILL_REAL, 0},
+    {"rate", "Hz", "0.5", NULL, "rate", 0, BIG, AT(rate), MILL_REAL, 0},
+    {"seed", "", "1", NULL, "seed of all random numbers", -9223372036854775808.0, 9223372036854775808.0, AT(seed), MILL_INT,
+     MILL_EXPERT},
+    {"autapses", "", "no", NULL, "synapses of a neuron on itself", 0, 0, AT(autapses), MILL_BOOL, 0},
+    {"precision", "", "single", "single|double", "floating-point numbers", 0, 0, AT(precision), MILL_CHOICE, 0},
+    {"spikes", "", NULL, NULL, "file of spikes", 0, 0, AT(spikes), MILL_TEXT, 0},
+    {"label", "", "a;b", NULL, "a name", 0, 0, AT(label), MILL_TEXT, 0},
+    {"old_tau", "µs", "1", NULL, "use tau_m", 0, 10, AT(old), MILL_REAL, MILL_DEPRECATED},
+    {"v", "mV", "uniform(-60, -50)", NULL, "membrane potential", -1000, 1000, 0, MILL_REAL, MILL_PER_NEURON},
 };
 #define COUNT (sizeof specs / sizeof *specs)
 
@@ -61,8 +62,9 @@ static struct mill_ini *ini_of(const char *keys)
 
 static void values_test(void)
 {
-  struct mill_ini *ini = ini_of("size = 32e2\ntau_m = -$a * 2\nautapses = yes\nprecision = double\nspikes = out 1.csv\nseed = 9007199254740993\n"
-                                "old_tau = 2\nv = 3\n");
+  struct mill_ini *ini =
+      ini_of("size = 32e2\ntau_m = -$a * 2\nautapses = yes\nprecision = double\nspikes = out 1.csv\nseed = 9007199254740993\n"
+             "old_tau = 2\nv = 3\n");
   struct mill_error e = {0, ""};
   struct block b = {0};
   size_t i, unused = 0;
@@ -105,30 +107,33 @@ static void refused_test(void)
   static const struct {
     const char *keys, *message;
   } cases[] = {
-    {"size = 1\ntau_m = -3", "net.ini:3: [population.exc] tau_m = -3: must lie in 0.1 … 10000 ms"},
-    {"size = 1\ntau_m = 10000.1", "net.ini:3: [population.exc] tau_m = 10000.1: must lie in 0.1 … 10000 ms"},
-    {"size = 1\ntau_m = $a * 2", "net.ini:3: [population.exc] tau_m = $a * 2: gives -3, must lie in 0.1 … 10000 ms"},
-    {"size = 1\nrate = -1", "net.ini:3: [population.exc] rate = -1: must be ≥ 0 Hz"},
-    {"size = 1\ntau_m = 20 ms", "net.ini:3: [population.exc] tau_m = 20 ms: write the number without its unit (it is in ms)"},
-    {"size = 1\ntau_m = 20ms", "net.ini:3: [population.exc] tau_m = 20ms: write the number without its unit (it is in ms)"},
-    {"size = 1\ntau_m = 1,5", "net.ini:3: [population.exc] tau_m = 1,5: expected an operator or the end, found `,5` at character 2"},
-    {"size = 1\ntau_m =", "net.ini:3: [population.exc] tau_m = : there is no value (membrane time constant)"},
-    {"size = 1\ntau_m = normal(1, 2)",
-     "net.ini:3: [population.exc] tau_m = normal(1, 2): `normal` is no number, no `$name` and none of sqrt, floor, round, min, max"},
-    {"size = -1", "net.ini:2: [population.exc] size = -1: must lie in 0 … 4294967295"},
-    {"size = 4294967296", "net.ini:2: [population.exc] size = 4294967296: must lie in 0 … 4294967295"},
-    {"size = 2 * 2147483648", "net.ini:2: [population.exc] size = 2 * 2147483648: gives 4294967296, must lie in 0 … 4294967295"},
-    {"size = 4000.5", "net.ini:2: [population.exc] size = 4000.5: 4000.5 is not a whole number (round it: round(…))"},
-    {"size = many", "net.ini:2: [population.exc] size = many: `many` is no number, no `$name` and none of sqrt, floor, round, min, max"},
-    {"size = 1\nautapses = Yes", "net.ini:3: [population.exc] autapses = Yes: must be yes or no"},
-    {"size = 1\nprecision = doubel",
-     "net.ini:3: [population.exc] precision = doubel: must be one of single | double; did you mean `double`?"},
-    {"size = 1\nprecision = half", "net.ini:3: [population.exc] precision = half: must be one of single | double"},
-    {"size = 1\nprecision = singl", "net.ini:3: [population.exc] precision = singl: must be one of single | double; did you mean `single`?"},
-    {"size = 1\nspikes = \"\"", "net.ini:3: [population.exc] spikes = : there is no value (file of spikes)"},
-    {"tau_m = 1", "net.ini:1: [population.exc]: `size` is missing (number of neurons)"},
-    {"siez = 1", "net.ini:1: [population.exc]: `size` is missing (number of neurons); is it the `siez` given here?"},
-    {"", "net.ini:1: [population.exc]: `size` is missing (number of neurons)"},
+      {"size = 1\ntau_m = -3", "net.ini:3: [population.exc] tau_m = -3: must lie in 0.1 … 10000 ms"},
+      {"size = 1\ntau_m = 10000.1", "net.ini:3: [population.exc] tau_m = 10000.1: must lie in 0.1 … 10000 ms"},
+      {"size = 1\ntau_m = $a * 2", "net.ini:3: [population.exc] tau_m = $a * 2: gives -3, must lie in 0.1 … 10000 ms"},
+      {"size = 1\nrate = -1", "net.ini:3: [population.exc] rate = -1: must be ≥ 0 Hz"},
+      {"size = 1\ntau_m = 20 ms", "net.ini:3: [population.exc] tau_m = 20 ms: write the number without its unit (it is in ms)"},
+      {"size = 1\ntau_m = 20ms", "net.ini:3: [population.exc] tau_m = 20ms: write the number without its unit (it is in ms)"},
+      {"size = 1\ntau_m = 1,5",
+       "net.ini:3: [population.exc] tau_m = 1,5: expected an operator or the end, found `,5` at character 2"},
+      {"size = 1\ntau_m =", "net.ini:3: [population.exc] tau_m = : there is no value (membrane time constant)"},
+      {"size = 1\ntau_m = normal(1, 2)", "net.ini:3: [population.exc] tau_m = normal(1, 2): `normal` is no number, no `$name` and "
+                                         "none of sqrt, floor, round, min, max"},
+      {"size = -1", "net.ini:2: [population.exc] size = -1: must lie in 0 … 4294967295"},
+      {"size = 4294967296", "net.ini:2: [population.exc] size = 4294967296: must lie in 0 … 4294967295"},
+      {"size = 2 * 2147483648", "net.ini:2: [population.exc] size = 2 * 2147483648: gives 4294967296, must lie in 0 … 4294967295"},
+      {"size = 4000.5", "net.ini:2: [population.exc] size = 4000.5: 4000.5 is not a whole number (round it: round(…))"},
+      {"size = many",
+       "net.ini:2: [population.exc] size = many: `many` is no number, no `$name` and none of sqrt, floor, round, min, max"},
+      {"size = 1\nautapses = Yes", "net.ini:3: [population.exc] autapses = Yes: must be yes or no"},
+      {"size = 1\nprecision = doubel",
+       "net.ini:3: [population.exc] precision = doubel: must be one of single | double; did you mean `double`?"},
+      {"size = 1\nprecision = half", "net.ini:3: [population.exc] precision = half: must be one of single | double"},
+      {"size = 1\nprecision = singl",
+       "net.ini:3: [population.exc] precision = singl: must be one of single | double; did you mean `single`?"},
+      {"size = 1\nspikes = \"\"", "net.ini:3: [population.exc] spikes = : there is no value (file of spikes)"},
+      {"tau_m = 1", "net.ini:1: [population.exc]: `size` is missing (number of neurons)"},
+      {"siez = 1", "net.ini:1: [population.exc]: `size` is missing (number of neurons); is it the `siez` given here?"},
+      {"", "net.ini:1: [population.exc]: `size` is missing (number of neurons)"},
   };
   struct mill_error e;
   struct mill_ini *ini;
@@ -139,7 +144,8 @@ static void refused_test(void)
     ini = ini_of(cases[i].keys);
     b = (struct block){0};
     e = (struct mill_error){0, ""};
-    is_int(mill_param_parse(specs, COUNT, ini, ini->section, &defines, &b, &e), -1, "%s: `%s` is refused", locale_name, cases[i].keys);
+    is_int(mill_param_parse(specs, COUNT, ini, ini->section, &defines, &b, &e), -1, "%s: `%s` is refused", locale_name,
+           cases[i].keys);
     is_str(e.text, cases[i].message, "%s: message", locale_name);
     is_int(e.status, MILL_USAGE, "%s: class", locale_name);
     mill_param_free(specs, COUNT, &b);
@@ -152,8 +158,8 @@ static void unused_is(const char *keys, const struct mill_param_table *tables, s
   struct mill_ini *ini = ini_of(keys);
   struct mill_error e = {0, ""};
 
-  is_int(mill_param_check_unused(ini, ini->section, tables, count, &e), message == NULL ? 0 : -1, "%s: unused keys of `%s`", locale_name,
-         keys);
+  is_int(mill_param_check_unused(ini, ini->section, tables, count, &e), message == NULL ? 0 : -1, "%s: unused keys of `%s`",
+         locale_name, keys);
   is_str(e.text, message == NULL ? "" : message, "%s: message", locale_name);
   mill_ini_free(ini);
 }
@@ -166,9 +172,10 @@ static void unused_test(void)
   unused_is("", tables, 2, NULL);
   unused_is("siez = 1", tables, 2, "net.ini:2: [population.exc] siez = 1: unknown key `siez`; did you mean `size`?");
   unused_is("modle = 1", tables, 2, "net.ini:2: [population.exc] modle = 1: unknown key `modle`; did you mean `model`?");
-  unused_is("old_tua = 1", tables, 2,
-            "net.ini:2: [population.exc] old_tua = 1: unknown key `old_tua`; known here: `size`, `tau_m`, `rate`, `seed`, `autapses`, "
-            "`precision`, `spikes`, `label`, `v`, `model`");
+  unused_is(
+      "old_tua = 1", tables, 2,
+      "net.ini:2: [population.exc] old_tua = 1: unknown key `old_tua`; known here: `size`, `tau_m`, `rate`, `seed`, `autapses`, "
+      "`precision`, `spikes`, `label`, `v`, `model`");
   unused_is("x = 1", NULL, 0, "net.ini:2: [population.exc] x = 1: unknown key `x`; there are no keys here");
 }
 
@@ -177,7 +184,8 @@ static void table_is(struct mill_param_spec one, const char *message)
   struct mill_param_spec two[2] = {{"first", "", "1", NULL, "first", 0, 1, 0, MILL_REAL, 0}, one};
   struct mill_error e = {0, ""};
 
-  is_int(mill_param_check_table(two, 2, 24, &e), message == NULL ? 0 : -1, "%s: check of `%s`", locale_name, one.key == NULL ? "" : one.key);
+  is_int(mill_param_check_table(two, 2, 24, &e), message == NULL ? 0 : -1, "%s: check of `%s`", locale_name,
+         one.key == NULL ? "" : one.key);
   is_str(e.text, message == NULL ? "" : message, "%s: message", locale_name);
 }
 
@@ -192,12 +200,13 @@ static void table_test(void)
   is_int(mill_param_check_table(NULL, 0, 0, &e), 0, "%s: an empty table", locale_name);
   is_int(mill_param_check_table(specs, COUNT, sizeof(struct block) - 1, &e), -1, "%s: a block that is too small", locale_name);
   is_str(e.text, "parameter `old_tau`: lies at 56 … 64, outside the block of 63 bytes", "%s: message", locale_name);
-#define SPEC(key, unit, deflt, choices, doc, min, max, offset, type, flags) \
-  (struct mill_param_spec) { key, unit, deflt, choices, doc, min, max, offset, type, flags }
+#define SPEC(key, unit, deflt, choices, doc, min, max, offset, type, flags)                                                        \
+  (struct mill_param_spec){key, unit, deflt, choices, doc, min, max, offset, type, flags}
   table_is(SPEC("x", "", "1", NULL, "x", 0, 1, 8, MILL_REAL, 0), NULL);
   table_is(SPEC("x", "", "1", NULL, "x", 0, 1, 0, MILL_REAL, MILL_PER_NEURON), NULL);
   table_is(SPEC(NULL, "", "1", NULL, "x", 0, 1, 8, MILL_REAL, 0), "parameter 1: the key `` is not of the form [a-z][a-z0-9_]*");
-  table_is(SPEC("tau-m", "", "1", NULL, "x", 0, 1, 8, MILL_REAL, 0), "parameter 1: the key `tau-m` is not of the form [a-z][a-z0-9_]*");
+  table_is(SPEC("tau-m", "", "1", NULL, "x", 0, 1, 8, MILL_REAL, 0),
+           "parameter 1: the key `tau-m` is not of the form [a-z][a-z0-9_]*");
   table_is(SPEC("first", "", "1", NULL, "x", 0, 1, 8, MILL_REAL, 0), "parameter `first`: the key occurs twice");
   table_is(SPEC("x", NULL, "1", NULL, "x", 0, 1, 8, MILL_REAL, 0), "parameter `x`: the unit is missing (\"\" for none)");
   table_is(SPEC("x", "", "1", NULL, NULL, 0, 1, 8, MILL_REAL, 0), "parameter `x`: the doc is missing");
@@ -228,7 +237,8 @@ static void table_test(void)
   table_is(SPEC("x", "", "1", NULL, "x", 0, 1, 4294967288u, MILL_REAL, 0),
            "parameter `x`: lies at 4294967288 … 4294967296, outside the block of 24 bytes");
   table_is(SPEC("x", "", NULL, NULL, "x", 0, 1, 8, MILL_REAL, 0), "parameter `x`: has no default and is not required");
-  table_is(SPEC("x", "", "1", NULL, "x", 0, 1, 8, MILL_REAL, MILL_REQUIRED), "parameter `x`: is required, and has a default or is deprecated");
+  table_is(SPEC("x", "", "1", NULL, "x", 0, 1, 8, MILL_REAL, MILL_REQUIRED),
+           "parameter `x`: is required, and has a default or is deprecated");
   table_is(SPEC("x", "", "1", "a|b", "x", 0, 1, 8, MILL_REAL, 0), "parameter `x`: has choices, but is not of type CHOICE");
   table_is(SPEC("x", "", "a", NULL, "x", 0, 1, 8, MILL_CHOICE, 0), "parameter `x`: has no choices");
   table_is(SPEC("x", "", "a", "a||b", "x", 0, 1, 8, MILL_CHOICE, 0), "parameter `x`: the choice `` is no name ([a-z][a-z0-9_-]*)");

@@ -45,7 +45,9 @@ __attribute__((format(printf, 1, 2))) static void host_note(const char *format, 
   va_end(arguments);
 }
 
-static const struct mill_host host = {sizeof host, MILL_ABI_MAJOR << 16 | MILL_ABI_MINOR, host_fail, host_allocate, host_release, host_note};
+static const struct mill_host host = {
+  sizeof host, MILL_ABI_MAJOR << 16 | MILL_ABI_MINOR, host_fail, host_allocate, host_release, host_note
+};
 
 static struct mill_stimulus_target target = {0.1, 100000000, 0, 0x123456789abcdef0u, 1000, "exc", ""};
 
@@ -74,8 +76,8 @@ static const struct mill_plugin *load(const char *name)
   ok(plugin->magic == MILL_PLUGIN_MAGIC && plugin->kind == MILL_STIMULUS && plugin->ops_size == sizeof(struct mill_stimulus_ops) &&
        strcmp(plugin->name, name) == 0 && plugin->flags == (MILL_CPU | MILL_EXACT),
      "%s: its descriptor", name);
-  ok(mill_param_check_table(plugin->params, plugin->param_count, plugin->params_size, &error) == 0, "%s: its parameter table %s", name,
-     error.text);
+  ok(mill_param_check_table(plugin->params, plugin->param_count, plugin->params_size, &error) == 0, "%s: its parameter table %s",
+     name, error.text);
   return plugin;
 }
 
@@ -121,8 +123,8 @@ static void refuse(const struct mill_plugin *plugin, const char *text, const cha
 {
   struct loaded s;
   int rc = setup(&s, plugin, text);
-  ok(rc < 0 && s.error.status == MILL_USAGE && strncmp(s.error.text, start, strlen(start)) == 0 && strstr(s.error.text, part), "%s: %s", text,
-     s.error.text);
+  ok(rc < 0 && s.error.status == MILL_USAGE && strncmp(s.error.text, start, strlen(start)) == 0 && strstr(s.error.text, part),
+     "%s: %s", text, s.error.text);
   unload(&s);
 }
 
@@ -227,7 +229,8 @@ static void test_dc(void)
   struct loaded s;
   double value = 7;
   is_int(setup(&s, plugin, "amplitude=-2.5"), 0, "dc");
-  ok(s.ops->current(s.self, 0, &value) == 1 && value == -2.5 && s.ops->current(s.self, (int64_t)1 << 61, &value) == 1, "always on by default");
+  ok(s.ops->current(s.self, 0, &value) == 1 && value == -2.5 && s.ops->current(s.self, (int64_t)1 << 61, &value) == 1,
+     "always on by default");
   unload(&s);
   setup(&s, plugin, "amplitude=3 start=1 stop=2");
   value = 7;
@@ -253,9 +256,9 @@ static void test_spike_file(void)
   is_str(s.ops->file_key, "file", "its file key");
   s.ops->events_from(s.self, &table);
   is_int(s.ops->largest(s.self), 3, "the largest count is that of a repeated spike");
-  ok(!events_at(&s, 0, 0, 1000, events) && blank(events, 0), "a spike stamped 1 belongs to step 0 and is not yet part of its input");
-  ok(events_at(&s, 1, 0, 1000, events) && events[0] == 1 && events[63] == 1 && events[64] == 1 && events[999] == 1 && events[1] == 0 &&
-       blank(events, 1000),
+  ok(!events_at(&s, 0, 0, 1000, events) && blank(events, 0), "a spike stamped 1 is of step 0, not yet part of its input");
+  ok(events_at(&s, 1, 0, 1000, events) && events[0] == 1 && events[63] == 1 && events[64] == 1 && events[999] == 1 &&
+       events[1] == 0 && blank(events, 1000),
      "but of that of step 1");
   ok(events_at(&s, 1, 64, 64, events) && events[0] == 1 && events[1] == 0 && blank(events, 64), "a batch sees its own neurons");
   ok(!events_at(&s, 1, 128, 64, events), "and none of the others");

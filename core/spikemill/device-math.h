@@ -237,7 +237,8 @@ MILL_FN int32_t mill_parity(double y)
   return (double)n != a ? 0 : n & 1 ? 1 : 2;
 }
 
-/* What pow gives for arguments that are zero, infinite or NaN, as C11 annex F says; 0 when there is nothing special. `size` is |x|. */
+/* What pow gives for arguments that are zero, infinite or NaN, as C11 annex F says; returns 0 when there is nothing special. `size`
+   is |x|. */
 MILL_FN int32_t mill_pow_special(double x, double y, double size, int32_t parity, double *result)
 {
   const double infinity = mill_infinity();

@@ -78,8 +78,8 @@ MILL_FN uint64_t mill_key(uint64_t seed, uint32_t purpose, uint32_t index)
   return mill_mix(mill_mix(seed + 0x9e3779b97f4a7c15u) + ((uint64_t)purpose << 32 | index));
 }
 
-/* Uniform in the open interval (0, 1): the odd multiples of 2^-53, from the upper 52 bits. (With one bit more, 1 - 2^-54 would be the
-   last value, and it rounds to 1.) Symmetric about 1/2. */
+/* Uniform in the open interval (0, 1): the odd multiples of 2^-53, from the upper 52 bits. (With one bit more, the last value would
+   be 1 - 2^-54, which rounds to 1.) Symmetric about 1/2. */
 MILL_FN double mill_uniform(uint64_t bits)
 {
   return mill_from_bits(((uint64_t)0x3ff << 52) | (bits >> 12)) - 0x1.fffffffffffffp-1;
@@ -111,25 +111,29 @@ MILL_FN double mill_normal_quantile(double p)
   double q = p - 0.5, r, x;
   if (q >= -0.425 && q <= 0.425) {
     r = 0.180625 - q * q;
-    return q *
-           mill_polynomial7(r, 3.3871328727963666080e0, 1.3314166789178437745e+2, 1.9715909503065514427e+3, 1.3731693765509461125e+4,
-                            4.5921953931549871457e+4, 6.7265770927008700853e+4, 3.3430575583588128105e+4, 2.5090809287301226727e+3) /
+    x = mill_polynomial7(r, 3.3871328727963666080e0, 1.3314166789178437745e+2, 1.9715909503065514427e+3, 1.3731693765509461125e+4,
+                         4.5921953931549871457e+4, 6.7265770927008700853e+4, 3.3430575583588128105e+4, 2.5090809287301226727e+3);
+    return q * x /
            mill_polynomial7(r, 1.0, 4.2313330701600911252e+1, 6.8718700749205790830e+2, 5.3941960214247511077e+3,
                             2.1213794301586595867e+4, 3.9307895800092710610e+4, 2.8729085735721942674e+4, 5.2264952788528545610e+3);
   }
   r = mill_sqrt(-mill_log(q < 0 ? p : 1.0 - p));
   if (r <= 5.0) {
-    r = r - 1.6;
-    x = mill_polynomial7(r, 1.42343711074968357734e0, 4.63033784615654529590e0, 5.76949722146069140550e0, 3.64784832476320460504e0,
-                         1.27045825245236838258e0, 2.41780725177450611770e-1, 2.27238449892691845833e-2, 7.74545014278341407640e-4) /
+    r -= 1.6;
+    x = mill_polynomial7(r, 1.42343711074968357734e0, 4.63033784615654529590e0, 5.76949722146069140550e0,
+                         3.64784832476320460504e0, 1.27045825245236838258e0, 2.41780725177450611770e-1, 2.27238449892691845833e-2,
+                         7.74545014278341407640e-4) /
         mill_polynomial7(r, 1.0, 2.05319162663775882187e0, 1.67638483018380384940e0, 6.89767334985100004550e-1,
-                         1.48103976427480074590e-1, 1.51986665636164571966e-2, 5.47593808499534494600e-4, 1.05075007164441684324e-9);
+                         1.48103976427480074590e-1, 1.51986665636164571966e-2, 5.47593808499534494600e-4,
+                         1.05075007164441684324e-9);
   } else {
-    r = r - 5.0;
-    x = mill_polynomial7(r, 6.65790464350110377720e0, 5.46378491116411436990e0, 1.78482653991729133580e0, 2.96560571828504891230e-1,
-                         2.65321895265761230930e-2, 1.24266094738807843860e-3, 2.71155556874348757815e-5, 2.01033439929228813265e-7) /
+    r -= 5.0;
+    x = mill_polynomial7(r, 6.65790464350110377720e0, 5.46378491116411436990e0, 1.78482653991729133580e0,
+                         2.96560571828504891230e-1, 2.65321895265761230930e-2, 1.24266094738807843860e-3,
+                         2.71155556874348757815e-5, 2.01033439929228813265e-7) /
         mill_polynomial7(r, 1.0, 5.99832206555887937690e-1, 1.36929880922735805310e-1, 1.48753612908506148525e-2,
-                         7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7, 2.04426310338993978564e-15);
+                         7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7,
+                         2.04426310338993978564e-15);
   }
   return q < 0 ? -x : x;
 }
@@ -142,10 +146,10 @@ MILL_FN double mill_normal(uint64_t bits)
 
 /* ---- Permutations ----------------------------------------------------------------------------------------------------- */
 
-/* Where a keyed permutation of 0 … n-1 takes i, for 1 ≤ n ≤ 2^63 and i < n: a Feistel network of 6 rounds (Luby and Rackoff, SIAM J.
-   Computing 17, 1988) over the smallest power of four that is at least n (and 4), walked along its cycle until it is back below n
-   (Black and Rogaway, CT-RSA 2002); fewer than four networks on average. Up to 64 elements it has 18 rounds: so small a round has few
-   functions to choose from, and with 6 some pairs of images were a quarter too frequent. */
+/* Where a keyed permutation of 0 … n-1 takes i, for 1 ≤ n ≤ 2^63 and i < n: a Feistel network of 6 rounds (Luby and Rackoff, SIAM
+   J. Computing 17, 1988) over the smallest power of four that is at least n (and 4), walked along its cycle until it is back below
+   n (Black and Rogaway, CT-RSA 2002); at most four networks on average. Up to 64 elements it has 18 rounds: so small a round has
+   few functions to choose from, and with 6 some pairs of images were a quarter too frequent. */
 MILL_FN uint64_t mill_feistel(uint64_t key, uint64_t n, uint64_t i)
 {
   int32_t half = 1, rounds;
@@ -169,13 +173,13 @@ MILL_FN uint64_t mill_feistel(uint64_t key, uint64_t n, uint64_t i)
 /* ---- Poisson ---------------------------------------------------------------------------------------------------------- */
 
 /* Counts with mean λ by inversion: a 64-bit draw gives the number of thresholds that it reaches, threshold[c] = 2^64 P(X ≤ c), the
-   last one the last below 2^64: the tail that is left out has a probability under 2^-64. A mean above 64 is split into `parts` equal
-   parts, each with the table and a draw of its own. */
+   last one the last below 2^64: the tail that is left out has a probability under 2^-64. A mean above 64 is split into `parts`
+   equal parts, each with the table and a draw of its own. */
 struct mill_poisson {
   uint32_t parts;
   uint32_t size;             /* thresholds; the largest count of one part */
   uint64_t threshold[256];   /* ascending; 2^64 - 1 past the end */
-  uint32_t guide[64];        /* 256 bytes: where to start when the draw's upper 8 bits are known (Chen and Asau, AIIE Trans. 6, 1974) */
+  uint32_t guide[64];        /* 256 bytes: the least count for a draw's upper 8 bits (Chen and Asau, AIIE Trans. 6, 1974) */
 };
 
 #define MILL_POISSON_MAX (64.0 * 4096.0)

@@ -1,8 +1,9 @@
 /* Arithmetic that gives the same bits everywhere: one text for C11, C++17 and CUDA device code (NVRTC).
 
-   Only + - * / and square root, comparisons, integer operations and bit casts are used, so two IEEE 754 machines that round to nearest
-   and do not contract a*b+c into one operation (-ffp-contract=off, NVRTC --fmad=false) agree bit for bit. Where a result is a NaN,
-   only that is promised, not its bits. Compile with -fno-math-errno (or link libm) so that a square root is one instruction. */
+   Only + - * / and square root, comparisons, integer operations and bit casts are used, so two IEEE 754 machines that round to
+   nearest and do not contract a*b+c into one operation (-ffp-contract=off, NVRTC --fmad=false) agree bit for bit. Where a result is
+   a NaN, only that is promised, not its bits. Compile with -fno-math-errno, or link libm: else a square root may be a call. C++
+   must be C++17 or later (hexadecimal constants). */
 #ifndef SPIKEMILL_DEVICE_H
 #define SPIKEMILL_DEVICE_H
 

@@ -21,11 +21,7 @@ static inline size_t csv_text_good(const char *s, size_t n)
   size_t i = 0;
   while (i < n) {
     unsigned char c = (unsigned char)s[i];
-    if (c >= 0x20 && c < 0x7f) {
-      i++;
-      continue;
-    }
-    if (c == '\t') {
+    if ((c >= 0x20 && c < 0x7f) || c == '\t') {
       i++;
       continue;
     }
@@ -101,8 +97,8 @@ static inline enum csv_fault csv_time(const char *s, int scale, int64_t tick_ps,
     int down = s[1] == '-', exponent = 0;
     s += 1 + (s[1] == '-' || s[1] == '+');
     digits = 0;
-    for (; *s >= '0' && *s <= '9' && exponent < 1000; s++, digits = 1)
-      exponent = 10 * exponent + (*s - '0');
+    for (; *s >= '0' && *s <= '9'; s++, digits = 1)
+      exponent = exponent < 1000 ? 10 * exponent + (*s - '0') : exponent;
     scale += down ? -exponent : exponent;
   }
   if (!digits || *s)
@@ -120,9 +116,9 @@ static inline enum csv_fault csv_time(const char *s, int scale, int64_t tick_ps,
   if (value % (uint64_t)tick_ps)
     return CSV_NO_TICKS;
   value /= (uint64_t)tick_ps;
-  if (value > INT64_MAX)
+  if (value > (csv_wide)INT64_MAX + (unsigned)negative)
     return CSV_TOO_LARGE;
-  *tick = negative ? -(int64_t)value : (int64_t)value;
+  *tick = (int64_t)(negative ? 0 - (uint64_t)value : (uint64_t)value);
   return CSV_FINE;
 }
 

@@ -20,8 +20,8 @@ static int64_t step_of(const struct mill_host *host, const struct mill_stimulus_
     return step;
   if (target->dt_ps - rest <= near)
     return step + 1;
-  return host->fail(error, MILL_USAGE, "%s: %.10g ms is no whole number of steps of %.10g ms; the nearest are %.10g and %.10g ms", key,
-                    ms, target->dt, (double)step * target->dt, (double)(step + 1) * target->dt);
+  return host->fail(error, MILL_USAGE, "%s: %.10g ms is no whole number of steps of %.10g ms; the nearest are %.10g and %.10g ms",
+                    key, ms, target->dt, (double)step * target->dt, (double)(step + 1) * target->dt);
 }
 
 static int prepare(const struct mill_host *host, const void *params, const struct mill_stimulus_target *target, void **self,
@@ -64,8 +64,8 @@ static void release(const struct mill_host *host, void *self)
 }
 
 static const struct mill_param_spec params[] = {
-  {"amplitude", "model", NULL, NULL, "current, in the unit of the model's current", -1e30, 1e30, offsetof(struct values, amplitude), MILL_REAL,
-   MILL_REQUIRED},
+  {"amplitude", "model", NULL, NULL, "current, in the unit of the model's current", -1e30, 1e30, offsetof(struct values, amplitude),
+   MILL_REAL, MILL_REQUIRED},
   {"start", "ms", "0", NULL, "begin: steps from this time on", 0, 9e9, offsetof(struct values, start), MILL_REAL, 0},
   {"stop", "ms", "-1", NULL, "end: steps before this time; -1 for never", -1, 9e9, offsetof(struct values, stop), MILL_REAL, 0},
 };

@@ -1,5 +1,5 @@
-/* Poisson stimulus: every neuron gets an independent Poisson number of events in every step. A count is a function of the stimulus's
-   key, the neuron and the step (two neighbours share one Philox, see mill_poisson_pair), so nothing is kept between steps. */
+/* Poisson stimulus: every neuron gets an independent Poisson number of events in every step. A count is a function of the
+   stimulus's key, the neuron and the step (two neighbours share one Philox, see mill_poisson_pair); nothing is kept. */
 #include <spikemill/device.h>
 #include <spikemill/stimulus.h>
 
@@ -34,8 +34,8 @@ static void draw_plain(uint64_t key, uint64_t pair, uint64_t b, uint64_t *bits)
 }
 
 #ifdef HAVE_AVX2
-/* The same in a third of the time: eight Philox side by side, each 32-bit word in the low half of a 64-bit lane (the high halves are
-   not looked at until the end). */
+/* The same in a third of the time: eight Philox side by side, each 32-bit word in the low half of a 64-bit lane (the high halves
+   are not looked at until the end). */
 __attribute__((target("avx2"))) static void draw_avx2(uint64_t key, uint64_t pair, uint64_t b, uint64_t *bits)
 {
   const __m256i m0 = _mm256_set1_epi64x(0xd2511f53), m1 = _mm256_set1_epi64x(0xcd9e8d57), low = _mm256_set1_epi64x(0xffffffff);
@@ -76,8 +76,8 @@ static int64_t step_of(const struct mill_host *host, const struct mill_stimulus_
     return step;
   if (target->dt_ps - rest <= near)
     return step + 1;
-  return host->fail(error, MILL_USAGE, "%s: %.10g ms is no whole number of steps of %.10g ms; the nearest are %.10g and %.10g ms", key,
-                    ms, target->dt, (double)step * target->dt, (double)(step + 1) * target->dt);
+  return host->fail(error, MILL_USAGE, "%s: %.10g ms is no whole number of steps of %.10g ms; the nearest are %.10g and %.10g ms",
+                    key, ms, target->dt, (double)step * target->dt, (double)(step + 1) * target->dt);
 }
 
 static int prepare(const struct mill_host *host, const void *params, const struct mill_stimulus_target *target, void **self,
@@ -103,8 +103,8 @@ static int prepare(const struct mill_host *host, const void *params, const struc
   if (source.stop < source.start)
     return host->fail(error, MILL_USAGE, "stop: %.10g ms is before the start at %.10g ms", values->stop, values->start);
   if (mill_poisson_table(mean, &source.table) < 0)
-    return host->fail(error, MILL_USAGE, "rate: %.10g Hz are %.10g events in a step of %.10g ms; expected at most %.10g", values->rate,
-                      mean, target->dt, MILL_POISSON_MAX);
+    return host->fail(error, MILL_USAGE, "rate: %.10g Hz are %.10g events in a step of %.10g ms; expected at most %.10g",
+                      values->rate, mean, target->dt, MILL_POISSON_MAX);
   copy = (struct source *)host->allocate("stimulus", 1, sizeof *copy);
   if (!copy)
     return host->fail(error, MILL_RESOURCES, "out of memory");

@@ -1,6 +1,6 @@
-/* Spike-file stimulus: replays recorded spikes, neuron i of the file's population into neuron i of the target. The core reads the file
-   and puts its times on the grid; a spike with stamp s belongs to step s - 1, as one of a neuron in the network would, so it is part
-   of the input of step s - 1 + delay. Spikes of one neuron and step add up. */
+/* Spike-file stimulus: replays recorded spikes, neuron i of the file's population into neuron i of the target. The core reads the
+   file and puts its times on the grid; a spike with stamp s belongs to step s - 1, as one of a neuron in the network would, so it
+   is part of the input of step s - 1 + delay. Spikes of one neuron and step add up. */
 #include <spikemill/device.h>
 #include <spikemill/stimulus.h>
 
@@ -98,9 +98,10 @@ static void release(const struct mill_host *host, void *self)
 
 static const struct mill_param_spec params[] = {
   {"file", "", NULL, NULL, "spike file, relative to the network's", 0, 0, offsetof(struct values, file), MILL_TEXT, MILL_REQUIRED},
-  {"population", "", NULL, NULL, "population of the file; needed when it has several", 0, 0, offsetof(struct values, population), MILL_TEXT, 0},
-  {"delay", "ms", "-1", NULL, "from spike to input, rounded to whole steps; -1 for one step", -1, 9e9, offsetof(struct values, delay),
-   MILL_REAL, 0},
+  {"population", "", NULL, NULL, "population of the file; needed when it has several", 0, 0, offsetof(struct values, population),
+   MILL_TEXT, 0},
+  {"delay", "ms", "-1", NULL, "from spike to input, rounded to whole steps; -1 for one step", -1, 9e9,
+   offsetof(struct values, delay), MILL_REAL, 0},
 };
 
 static const struct mill_stimulus_ops ops = {
