@@ -1,5 +1,6 @@
-/* The integer accumulator of a receptor: what one count is worth, and every weight as a whole number of counts. Sums are of integers,
-   so neither the number of threads nor the order of synapses shows. Weights are drawn once per pass instead of being kept. */
+/* The integer accumulator of a receptor: what one count is worth, and every weight as a whole number of counts. Sums are of
+   integers, so neither the number of threads nor the order of synapses shows. Weights are drawn once per pass instead of being
+   kept. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
@@ -112,7 +113,7 @@ static void draw_rows(void *self, uint64_t block)
   add_to(&pass->zeroed, zeroed);
 }
 
-/* Adds what each synapse can bring: `exponent` is no concern here. One number: SUM in units, BOUND in quanta. */
+/* Passes that draw nothing: SUM of weights that are one number, and BOUND of what is stored. */
 static void add_synapses(void *self, uint64_t block)
 {
   const struct pass *pass = self;
@@ -139,8 +140,8 @@ static void run_pass(const struct task *task, struct pass *pass)
     mill_team_each(task->team, ((uint64_t)w->sources + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE, draw_rows, pass);
 }
 
-/* The largest sum over a neuron's synapses and stimuli, in units of 2^-exponent (SUM) or in quanta as stored (BOUND); UINT64_MAX when
-   it does not fit. */
+/* The largest sum over a neuron's synapses and stimuli, in units of 2^-exponent (SUM) or in quanta as stored (BOUND); UINT64_MAX
+   when it does not fit. */
 static uint64_t largest_sum(const struct task *task, int aim, int exponent)
 {
   uint64_t constant = 0, largest = 0;
@@ -172,8 +173,8 @@ static int ascending(const void *a, const void *b)
   return x < y ? -1 : x > y;
 }
 
-/* Median |w|. Drawn and listed weights: of up to SAMPLE synapses at evenly spaced places, i · synapses / SAMPLE. Weights of exactly 0
-   are whole in any quantum and have no say. */
+/* Median |w|. Drawn and listed weights: of up to SAMPLE synapses at evenly spaced places, i · synapses / SAMPLE. Weights of exactly
+   0 are whole in any quantum and have no say. */
 static double median_of(const struct mill_weighing *w, double *sample)
 {
   uint64_t n, kept = 0;

@@ -1,13 +1,13 @@
-/* The graph itself, in row form. Every draw is a function of the projection's key and of what it is for, so threads share the work in
-   any way and make the same rows. Nothing is drawn twice: lengths of rows are known before, or rows are put in place as they come, or
-   synapses are kept as pairs (8 bytes each) while they are sorted.
+/* The graph itself, in row form. Every draw is a function of the projection's key and of what it is for, so threads share the work
+   in any way and make the same rows. Nothing is drawn twice: lengths of rows are known before, or rows are put in place as they
+   come, or synapses are kept as pairs (8 bytes each) while they are sorted.
 
    The layout of the draws, which every device repeats (key = connection->key):
    - fixed-probability: chunk c of row s is targets 1024 c … 1024 c + 1023. Its draws 2d and 2d + 1 are the two halves of
-     mill_random_pair(key, s << 32 | c, d). Candidate t starts at the chunk's first target; each draw u moves it on by the whole part
-     of mill_log(mill_uniform(u)) · (1 / mill_log1p(-p)) (a product of two doubles), t is a synapse, and the next candidate is t + 1;
-     the first t past the chunk (compared before it is made an integer) ends it. A synapse of a neuron onto itself is then dropped
-     when autapses are off. p = 0 and p = 1 draw nothing.
+     mill_random_pair(key, s << 32 | c, d). Candidate t starts at the chunk's first target; each draw u moves it on by the whole
+     part of mill_log(mill_uniform(u)) · (1 / mill_log1p(-p)) (a product of two doubles), t is a synapse, and the next candidate is
+     t + 1; the first t past the chunk (compared before it is made an integer) ends it. A synapse of a neuron onto itself is then
+     dropped when autapses are off. p = 0 and p = 1 draw nothing.
    - fixed-indegree(n): partner m of target j is mill_feistel(mill_random(key, j, 0), partners, m), or with multapses
      mill_below(mill_random(key, j, m), partners). Without autapses, partners is one less and those from j on are shifted by one.
    - fixed-outdegree(n): the same with source and target exchanged.
@@ -96,7 +96,8 @@ static void sort_by_digit(const uint32_t *from, uint32_t *to, uint64_t n, unsign
     to[start[from[i] >> shift & 255]++] = from[i];
 }
 
-/* Insertion sort that gives up (returns 0) once it has moved more than `moves` numbers: rows that come almost in order are left to it. */
+/* Insertion sort that gives up (returns 0) once it has moved more than `moves` numbers: it does for rows
+   that come almost in order. */
 static int sort_by_insertion(uint32_t *a, uint64_t n, uint64_t moves)
 {
   for (uint64_t i = 1; i < n; i++) {
@@ -112,7 +113,8 @@ static int sort_by_insertion(uint32_t *a, uint64_t n, uint64_t moves)
   return 1;
 }
 
-/* Ascending; `bit` is the highest that differs. Long rows are split in place by their bits (radix exchange; Knuth, TAOCP 3, 5.2.2). */
+/* Ascending; `bit` is the highest that differs. Long rows are split in place by their bits (radix exchange; Knuth, TAOCP 3,
+   5.2.2). */
 static void sort_row(uint32_t *a, uint64_t n, uint32_t bit)
 {
   uint32_t other[SHORT_ROW];

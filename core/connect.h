@@ -18,8 +18,8 @@ enum mill_rule {
   MILL_EDGES
 };
 
-/* A list read from edges.csv: header line with the columns source,target[,weight][,delay] in any order (weight in the receptor's unit,
-   delay in ms); blank lines and lines that start with # are skipped. */
+/* A list read from edges.csv: header line with the columns source,target[,weight][,delay] in any order (weight in the receptor's
+   unit, delay in ms); blank lines and lines that start with # are skipped. */
 struct mill_edges {
   char *path;
   uint64_t count;
@@ -48,9 +48,9 @@ struct mill_connection {
 int mill_connection_parse(const char *text, const struct mill_defines *defines, struct mill_connection *connection,
                           struct mill_error *error);
 
-/* Refuses what cannot be, at once: degrees above the number of partners (autapses counted), one-to-one of different sizes, totals above
-   the number of pairs, edges out of range (file and line), equal edges without multapses, autapses in a file without autapses,
-   multapses = yes with a rule that cannot make them. */
+/* Refuses what cannot be, at once: degrees above the number of partners (autapses counted), one-to-one of different sizes, totals
+   above the number of pairs, edges out of range (file and line), equal edges without multapses, autapses in a file without
+   autapses, multapses = yes with a rule that cannot make them. */
 int mill_connection_check(const struct mill_connection *connection, struct mill_error *error);
 
 /* Number of synapses: exact for every rule but fixed-probability, for which it is mean + 6 standard deviations, rounded up. */
@@ -63,7 +63,11 @@ struct mill_rows {
   uint32_t *column; /* [synapses] */
   uint64_t *edge;   /* [synapses] or NULL */
 };
-int mill_connect(struct mill_team *team, const struct mill_connection *connection, struct mill_rows *rows, struct mill_error *error);
+/* Checks the connection (as above) and makes the rows: the same ones for every size of team. What it holds meanwhile beside the
+   rows is 8 bytes a synapse for fixed-indegree and fixed-total, and otherwise little. On failure *rows is empty. Once weights and
+   delays are made, `edge` may be released. */
+int mill_connect(struct mill_team *team, const struct mill_connection *connection, struct mill_rows *rows,
+                 struct mill_error *error);
 void mill_rows_free(struct mill_rows *rows);
 
 #endif

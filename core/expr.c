@@ -38,8 +38,7 @@ static const struct function {
   double (*one)(double);
   double (*two)(double, double);
 } functions[] = {
-    {"sqrt", sqrt, NULL}, {"floor", floor, NULL}, {"round", round, NULL},
-    {"min", NULL, smaller},      {"max", NULL, larger},
+    {"sqrt", sqrt, NULL}, {"floor", floor, NULL}, {"round", round, NULL}, {"min", NULL, smaller}, {"max", NULL, larger},
 };
 #define FUNCTION_COUNT (sizeof functions / sizeof *functions)
 

@@ -70,7 +70,8 @@ static int name_check(const char *name, int section, struct mill_error *error)
   if (*name == '\0')
     return mill_fail(error, MILL_USAGE, "the %s is empty", what);
   if (strlen(name) > MILL_INI_NAME_MAX)
-    return mill_fail(error, MILL_USAGE, "the %s `%.40s…` is longer than %d characters", what, name, MILL_INI_NAME_MAX);
+    return mill_fail(error, MILL_USAGE, "the %s `%.*s…` is longer than %d bytes", what, excerpt(name, name + strlen(name)), name,
+                     MILL_INI_NAME_MAX);
   if (name_is_good(name, section))
     return 0;
   name_mend(mended, sizeof mended, name, section);

@@ -200,7 +200,7 @@ static int spec_read(const struct reading *r, const struct mill_param_spec *spec
   static const struct mill_defines none = {0, NULL};
   struct mill_ini_entry *entry = mill_ini_entry_find(r->section, spec->key);
   struct mill_error why = {0, ""};
-  char where[256];
+  char where[sizeof why.text];
 
   if (entry == NULL && spec->deflt == NULL)
     return (spec->flags & MILL_REQUIRED) != 0 ? missing_fail(r, spec) : 0;

@@ -283,8 +283,10 @@ static int check_ops(const char *path, const struct mill_plugin *p, struct mill_
     return mill_fail(error, MILL_USAGE, "%s: it has no ops table", path);
   for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
     void *member;
+    if (needed[i].kind != p->kind)
+      continue;
     memcpy(&member, (const char *)p->ops + needed[i].offset, sizeof member);
-    if (needed[i].kind == p->kind && !member)
+    if (!member)
       return mill_fail(error, MILL_USAGE, "%s: its ops table has no `%s`", path, needed[i].name);
   }
   if (p->kind == MILL_STIMULUS)

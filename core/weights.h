@@ -40,20 +40,20 @@ struct mill_accumulator {
   uint64_t bound;      /* largest |count| that can arise in one cell */
 };
 
-/* Weighs all projections and stimuli of one receptor together: decides (a) or (b), then fills each weighing. Rule (b): B is the largest
-   sum over a neuron's incoming synapses of |w|, in 64-bit integers rounded up, stimuli counted `largest` times; k the largest with
-   B·2^k < 2^31 (bits = 32) or 2^62 and |w|·2^k < 2^31 (bits = 64); with bits = 32, lowered to where the largest |w| of a synapse is
-   below 2^15 quanta if every median then keeps 2^10 (else left as it is). Should rounding carry a neuron's sum of quanta to the limit
-   after all, k is one less. A weighing that brings nothing (no synapses, `largest` 0) has no say and gets weight_all 0, and so do
-   weights that are all zero. Warns through mill_note when a median is below 2^10 quanta or weights became zero; error (status 2) below
-   2^6, with the way out (accumulate = int64, or other weights). Non-finite weights are an error that names the projection. Adds to
-   `redrawn` and `clipped`. Results do not depend on the team's size. */
+/* Weighs all projections and stimuli of one receptor together: decides (a) or (b), then fills each weighing. Rule (b): B is the
+   largest sum over a neuron's incoming synapses of |w|, in 64-bit integers rounded up, stimuli counted `largest` times; k the
+   largest with B·2^k < 2^31 (bits = 32) or 2^62 and |w|·2^k < 2^31 (bits = 64); with bits = 32, lowered to where the largest |w| of
+   a synapse is below 2^15 quanta if every median then keeps 2^10 (else left as it is). Should rounding carry a neuron's sum of
+   quanta to the limit after all, k is one less. A weighing that brings nothing (no synapses, `largest` 0) has no say and gets
+   weight_all 0, and so do weights that are all zero. Warns through mill_note when a median is below 2^10 quanta or weights became
+   zero; error (status 2) below 2^6, with the way out (accumulate = int64, or other weights). Non-finite weights are an error that
+   names the projection. Adds to `redrawn` and `clipped`. Results do not depend on the team's size. */
 int mill_weigh(struct mill_team *team, struct mill_weighing *const *weighings, uint32_t count, const char *receptor,
                struct mill_accumulator *accumulator, struct mill_error *error);
 
-/* Draws (or copies from edges) the delays of one projection into steps: none when all are equal, u8 when all are below 256, else u16;
-   above 65535 steps, or 0 steps after rounding half up, is an error. Its text begins with "delay: ", or with file and line of an edge.
-   Drawn or listed delays of a projection without synapses are MILL_EPOCH_MAX. Adds to `redrawn` and `clipped`. */
+/* Draws (or copies from edges) the delays of one projection into steps: none when all are equal, u8 when all are below 256, else
+   u16; above 65535 steps, or 0 steps after rounding half up, is an error. Its text begins with "delay: ", or with file and line of
+   an edge. Drawn or listed delays of a projection without synapses are MILL_EPOCH_MAX. Adds to `redrawn` and `clipped`. */
 int mill_delay(struct mill_team *team, struct mill_weighing *weighing, int64_t dt_ps, struct mill_error *error);
 
 /* Real weight of synapse (source, target, m), before rounding to quanta. */

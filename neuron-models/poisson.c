@@ -24,9 +24,9 @@ static inline int64_t silence(const struct mill_param *p, const struct mill_inpu
 {
   double gap;
   if (p->probability <= 0)
-    return INT64_C(1) << 62;
+    return (int64_t)1 << 62;
   gap = mill_log(mill_uniform(mill_random(in->key, in->id, draw))) * p->per_log;
-  return gap < 4.6e18 ? (int64_t)gap : INT64_C(1) << 62;
+  return gap < 4.6e18 ? (int64_t)gap : (int64_t)1 << 62;
 }
 
 static int mill_step(struct mill_state *s, const struct mill_param *p, const struct mill_input *in)

@@ -1,7 +1,7 @@
-/* Fuzzing of a spike format's reader: any bytes are read to the end or refused, and what is read comes back the same when it is written
-   and read again. The plugin's source is part of this file, so one command builds it:
-     clang -std=c11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -Icore tests/fuzz-formats.c        (csv; -DFUZZ_BINARY)
-   Without libFuzzer (-DFUZZ_FILES) the program goes through the files on its command line. */
+/* Fuzzing of a spike format's reader: any bytes are read to the end or refused, and what is read comes back the same when it is
+   written and read again. The plugin's source is part of this file: csv, or binary with -DFUZZ_BINARY. With libFuzzer:
+     clang -std=c11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -Icore tests/fuzz-formats.c
+   With -DFUZZ_FILES the program goes through the files on its command line instead. */
 #ifdef FUZZ_BINARY
 #include "../plugins/formats/binary.c"
 #else

@@ -43,7 +43,7 @@ EXTRA_DIST += $(test_scripts) $(test_headers) tests/installed.test tests/tap.sh 
 
 # Fuzzers, which are no tests: as ordinary programs they go through the files on their command line. Their first lines say how to build
 # them for libFuzzer.
-EXTRA_PROGRAMS = tests/fuzz-formats tests/fuzz-ini
+EXTRA_PROGRAMS += tests/fuzz-formats tests/fuzz-ini
 tests_fuzz_formats_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_FILES
 CLEANFILES += $(EXTRA_PROGRAMS)
 
@@ -79,8 +79,8 @@ test_plugins = \
   synapse-text \
   synapse-tiny \
   synapse-undefined
-check_DATA = tests/plugins/.libs/stamp
-EXTRA_DIST += tests/plugins
+check_DATA += tests/plugins/.libs/stamp
+EXTRA_DIST += $(test_plugins:%=tests/plugins/%.c) tests/plugins/broken.h
 tests/plugins/.libs/stamp: $(test_plugins:%=tests/plugins/%.c) tests/plugins/broken.h $(spikemillinclude_HEADERS)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && rm -f $(@D)/* && for p in $(test_plugins); do \
 	  $(CC) $(AM_CPPFLAGS) $(CPPFLAGS) -I. $(PLUGIN_CFLAGS) $(CFLAGS) -fPIC $(LDFLAGS) -shared \

@@ -1,5 +1,5 @@
-/* Strict text: what is a number and what is none, exact picoseconds, shortest output, names, lists, and error texts; numbers twice, in
-   the C locale and in one with a decimal comma. */
+/* Strict text: what is a number and what is none, exact picoseconds, shortest output, names, lists, and error texts; numbers twice,
+   in the C locale and in one with a decimal comma. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif

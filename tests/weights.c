@@ -1,5 +1,5 @@
-// Weights, delays and the accumulator of a receptor: rules worked out by hand, every stored number compared with its definition, and the
-// statistics of what is drawn. Limits are 5 standard deviations, with fixed keys.
+// Weights, delays and the accumulator of a receptor: rules worked out by hand, every stored number compared with its definition,
+// and the statistics of what is drawn. Limits are 5 standard deviations, with fixed keys.
 #include "tap.h"
 #include <float.h>
 #include <unistd.h>
@@ -258,6 +258,11 @@ static void small_medians(void)
   ok(acc.exponent == 30 && !*notes, "with 64 bits there is no need to remark");
   b.weight = number(1e-8);
   refuses(64, list, 2, "projection `tiny`", "Choose weights that differ less");
+  mill_rows_free(&r2);
+  b = project(&r2, MILL_ALL_TO_ALL, 0, 0, 5000, 1, dist(MILL_DIST_NORMAL_CLIPPED, -0.01, 0.01, 0, 1));
+  acc = weigh(32, list, 2, 1);
+  ok(acc.exponent == 14 && strstr(notes, "are coarse"), "zeros have no say in a median: %s", notes);
+  mill_weighing_free(&b);
   list[1] = &noise;
   noise.weight = number(1e-4);
   refuses(32, list, 2, "stimulus `noise`", "accumulate = int64");
@@ -527,8 +532,8 @@ static void listed(void)
 
 static void rounding_at_the_limit(void)
 {
-  // Four weights of 1 - 2^-31 on one neuron: their sum is below 2^31 quanta of 2^-29, but each rounds to 2^29. A small weight elsewhere
-  // keeps k from being lowered for 16 bits.
+  // Four weights of 1 - 2^-31 on one neuron: their sum is below 2^31 quanta of 2^-29, but each rounds to 2^29. A small weight
+  // elsewhere keeps k from being lowered for 16 bits.
   struct mill_edges *e =
       edges_of("source,target,weight\n0,0,0.99999999953433871\n1,0,0.99999999953433871\n2,0,0.99999999953433871\n"
                "3,0,0.99999999953433871\n");

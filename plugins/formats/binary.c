@@ -415,7 +415,7 @@ static int writer_write(void *self, const struct mill_event *events, size_t n, s
       REFUSE(w, error, "spike %" PRIu64 " (from 0), tick %" PRId64 ", unit %" PRIu32 ": %s", rules.count, e.tick, e.unit, fault);
       goto failed;
     }
-    if (w->used + SPIKE_BYTES > BUFFER_BYTES && flush(w, error))
+    if (BUFFER_BYTES - w->used < SPIKE_BYTES && flush(w, error))
       goto failed;
     put64(w->buffer + w->used, (uint64_t)e.tick);
     put32(w->buffer + w->used + 8, e.unit);
