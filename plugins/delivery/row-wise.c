@@ -33,9 +33,20 @@ static void release(const struct mill_host *host, void *self)
   (void)self;
 }
 
-/* First synapse of row[low … high) whose target is ≥ target. */
-static uint64_t seek(const uint32_t *column, uint64_t low, uint64_t high, uint32_t target)
+/* First synapse of row[low … high) whose target is ≥ target, searched from `guess` outwards: where targets are spread evenly the guess
+   is close, and the search touches lines of memory that the delivery will read anyway. */
+static uint64_t seek(const uint32_t *column, uint64_t low, uint64_t high, uint64_t guess, uint32_t target)
 {
+  uint64_t reach = 8;
+  while (guess > low && column[guess - 1] >= target) { /* the answer is below the guess: bring high down, low near */
+    high = guess;
+    guess = guess - low > reach ? guess - reach : low;
+    reach *= 2;
+  }
+  low = guess;
+  for (reach = 8; high - low > reach && column[low + reach] < target; reach *= 2)
+    low += reach;
+  high = high - low > reach ? low + reach : high;
   while (low < high) {
     uint64_t middle = low + (high - low) / 2;
     if (column[middle] < target)
@@ -94,18 +105,37 @@ static add_function *const add[2][3][3] = {
   {{add_32_w0_d0, add_32_w0_d8, add_32_w0_d16}, {add_32_w16_d0, add_32_w16_d8, add_32_w16_d16}, {add_32_w32_d0, add_32_w32_d8, add_32_w32_d16}},
   {{add_64_w0_d0, add_64_w0_d8, add_64_w0_d16}, {add_64_w16_d0, add_64_w16_d8, add_64_w16_d16}, {add_64_w32_d0, add_64_w32_d8, add_64_w32_d16}}};
 
-static uint64_t deliver_list(const struct mill_projection *p, const struct mill_ring *ring, const struct mill_slice *slice, int whole,
+/* Where in a row of n synapses the targets from `target` on should begin. */
+static uint64_t expected(uint64_t n, uint32_t target, uint32_t size)
+{
+  return (uint64_t)((double)n * target / size);
+}
+
+static void prefetch(const struct mill_projection *p, const struct mill_slice *slice, uint32_t size, uint32_t neuron)
+{
+  const uint64_t begin = p->row[neuron], n = p->row[neuron + 1] - begin;
+  const uint32_t *column = p->column + begin + expected(n, slice->first, size);
+  __builtin_prefetch(column);
+  __builtin_prefetch(column + 16);
+  __builtin_prefetch(column + 32);
+}
+
+static uint64_t deliver_list(const struct mill_projection *p, const struct mill_population *target, const struct mill_slice *slice,
                              int64_t first, const struct mill_spike *spikes, uint32_t count)
 {
+  const struct mill_ring *ring = &target->ring[p->receptor];
+  const uint32_t last = slice->first + slice->count;
   add_function *const add_run = add[ring->bits == 64][p->weight_bits / 16][p->delay_bits / 8];
   uint64_t events = 0;
   for (uint32_t k = 0; k < count; k++) {
-    uint64_t begin = p->row[spikes[k].neuron], end = p->row[spikes[k].neuron + 1];
+    uint64_t begin = p->row[spikes[k].neuron], end = p->row[spikes[k].neuron + 1], n = end - begin, from = begin;
     if (k + 1 < count)
-      __builtin_prefetch(&p->column[p->row[spikes[k + 1].neuron]]);
-    if (!whole) {
-      begin = seek(p->column, begin, end, slice->first);
-      end = seek(p->column, begin, end, slice->first + slice->count);
+      prefetch(p, slice, target->size, spikes[k + 1].neuron);
+    if (slice->first > 0)
+      begin = seek(p->column, from, end, from + expected(n, slice->first, target->size), slice->first);
+    if (last < target->size) {
+      uint64_t guess = from + expected(n, last, target->size);
+      end = seek(p->column, begin, end, guess > begin ? guess : begin, last);
     }
     for (uint32_t mask = spikes[k].mask; mask; mask &= mask - 1) {
       add_run(p, ring, begin, end, (uint64_t)first + (uint32_t)__builtin_ctz(mask));
@@ -119,14 +149,13 @@ static uint64_t deliver(void *self, const struct mill_epoch *epoch, const struct
 {
   const struct mill_network *network = (const struct mill_network *)self;
   const struct mill_population *target = &network->population[slice->population];
-  int whole = slice->count == target->size;
   uint64_t events = 0;
   for (uint32_t i = 0; i < network->projection_count; i++) {
     const struct mill_projection *p = &network->projection[i];
     if (p->target != slice->population || p->synapses == 0)
       continue;
     for (uint32_t s = epoch->slice_of[p->source]; s < epoch->slice_of[p->source + 1]; s++)
-      events += deliver_list(p, &target->ring[p->receptor], slice, whole, epoch->first, epoch->spikes[s], epoch->count[s]);
+      events += deliver_list(p, target, slice, epoch->first, epoch->spikes[s], epoch->count[s]);
   }
   return events;
 }
