@@ -1,1 +1,2 @@
 # Measuring programs and the scripts that make the published tables; none is installed.
+EXTRA_DIST += bench/cpu.sh

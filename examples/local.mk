@@ -3,4 +3,6 @@ dist_examples_DATA = \
   examples/brunel.ini \
   examples/vogels.ini
 examplesdir = $(docdir)/examples
-EXTRA_DIST += examples/plugin
+EXTRA_DIST += \
+  examples/plugin/leaky.ini \
+  examples/plugin/neuron-leaky.c

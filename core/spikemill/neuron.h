@@ -254,12 +254,6 @@ MILL_CLONES static void MILL_PASS_(mill_plugin_step)(const struct mill_neuron_ba
 #ifndef MILL_FLAGS
 #define MILL_FLAGS (MILL_CPU | MILL_CUDA | MILL_EXACT)
 #endif
-#ifndef MILL_PLUGIN_VERSION
-#define MILL_PLUGIN_VERSION "1.0"
-#endif
-#ifndef MILL_PLUGIN_LICENCE
-#define MILL_PLUGIN_LICENCE "not stated"
-#endif
 #ifdef MILL_CURRENT
 #define MILL_CURRENT_ MILL_CURRENT
 #else

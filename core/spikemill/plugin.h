@@ -120,6 +120,22 @@ struct mill_plugin {
 #define MILL_PLUGIN_HEAD(kind)                                                                                                   \
   MILL_PLUGIN_MAGIC, MILL_ABI_MAJOR, MILL_ABI_MINOR, (uint32_t)sizeof(struct mill_plugin), (uint16_t)sizeof(void *), (kind)
 
+/* What a plugin says of itself besides; define them on the compiler's command line or before the descriptor. */
+#ifndef MILL_PLUGIN_VERSION
+#define MILL_PLUGIN_VERSION "1.0"
+#endif
+#ifndef MILL_PLUGIN_LICENCE
+#define MILL_PLUGIN_LICENCE "not stated"
+#endif
+
+/* The descriptor of a plugin without embedded text: kind, capability flags, name, summary, size of the parameter block, its specs and
+   their number, and the ops table (an object, not a pointer). */
+#define MILL_PLUGIN(kind, flags, name, summary, block_size, specs, spec_count, ops)                                              \
+  extern MILL_EXPORT const struct mill_plugin spikemill_plugin;                                                                  \
+  const struct mill_plugin spikemill_plugin = {                                                                                  \
+    MILL_PLUGIN_HEAD(kind), flags,   (uint32_t)sizeof(ops), (uint32_t)(block_size), (uint32_t)(spec_count), name,                \
+    MILL_PLUGIN_VERSION,    summary, MILL_PLUGIN_LICENCE,   specs,                  &(ops),                 0,    0}
+
 #ifdef __cplusplus
 }
 #endif

@@ -160,21 +160,6 @@ static uint64_t deliver(void *self, const struct mill_epoch *epoch, const struct
   return events;
 }
 
-#ifndef MILL_PLUGIN_VERSION
-#define MILL_PLUGIN_VERSION "1.0"
-#endif
 static const struct mill_delivery_ops ops = {applicable, slice_width, prepare, deliver, release};
-extern MILL_EXPORT const struct mill_plugin spikemill_plugin;
-const struct mill_plugin spikemill_plugin = {MILL_PLUGIN_HEAD(MILL_DELIVERY),
-                                             MILL_CPU | MILL_EXACT,
-                                             sizeof ops,
-                                             0,
-                                             0,
-                                             "row-wise",
-                                             MILL_PLUGIN_VERSION,
-                                             "each spike walks its row of targets",
-                                             "MIT",
-                                             NULL,
-                                             &ops,
-                                             NULL,
-                                             NULL};
+MILL_PLUGIN(MILL_DELIVERY, MILL_CPU | MILL_EXACT, "row-wise", "each spike walks its row of targets",
+            0, NULL, 0, ops);

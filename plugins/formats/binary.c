@@ -479,19 +479,5 @@ static const struct mill_format_ops ops = {
     .abandon = writer_abandon,
 };
 
-extern const struct mill_plugin spikemill_plugin;
-MILL_EXPORT const struct mill_plugin spikemill_plugin = {
-    MILL_PLUGIN_HEAD(MILL_FORMAT),
-    MILL_CPU,
-    (uint32_t)sizeof ops,
-    0,
-    0,
-    "binary",
-    "1.0",
-    "spikes mapped, sorted and checksummed, 12 bytes each (.smk)",
-    "MIT",
-    NULL,
-    &ops,
-    NULL,
-    NULL,
-};
+MILL_PLUGIN(MILL_FORMAT, MILL_CPU, "binary", "spikes mapped, sorted and checksummed, 12 bytes each (.smk)",
+            0, NULL, 0, ops);

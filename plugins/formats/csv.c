@@ -276,19 +276,5 @@ static const struct mill_format_ops ops = {
     .abandon = writer_abandon,
 };
 
-extern const struct mill_plugin spikemill_plugin;
-MILL_EXPORT const struct mill_plugin spikemill_plugin = {
-    MILL_PLUGIN_HEAD(MILL_FORMAT),
-    MILL_CPU,
-    (uint32_t)sizeof ops,
-    0,
-    0,
-    "csv",
-    "1.0",
-    "one spike a line, times as exact decimals, the rest in comments (.csv .tsv .txt)",
-    "MIT",
-    NULL,
-    &ops,
-    NULL,
-    NULL,
-};
+MILL_PLUGIN(MILL_FORMAT, MILL_CPU, "csv", "one spike a line, times as exact decimals, the rest in comments (.csv .tsv .txt)",
+            0, NULL, 0, ops);

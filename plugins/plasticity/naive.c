@@ -12,21 +12,6 @@ static int applicable(const struct mill_network *network, uint32_t plastic, char
   return 0;
 }
 
-#ifndef MILL_PLUGIN_VERSION
-#define MILL_PLUGIN_VERSION "1.0"
-#endif
 static const struct mill_plasticity_ops ops = {applicable};
-extern MILL_EXPORT const struct mill_plugin spikemill_plugin;
-const struct mill_plugin spikemill_plugin = {MILL_PLUGIN_HEAD(MILL_PLASTICITY),
-                                             MILL_CPU | MILL_EXACT,
-                                             sizeof ops,
-                                             0,
-                                             0,
-                                             "naive",
-                                             MILL_PLUGIN_VERSION,
-                                             "every plastic synapse in every step",
-                                             "MIT",
-                                             NULL,
-                                             &ops,
-                                             NULL,
-                                             NULL};
+MILL_PLUGIN(MILL_PLASTICITY, MILL_CPU | MILL_EXACT, "naive", "every plastic synapse in every step",
+            0, NULL, 0, ops);

@@ -72,8 +72,5 @@ static const struct mill_param_spec params[] = {
 
 static const struct mill_stimulus_ops ops = {.prepare = prepare, .current = current, .release = release};
 
-MILL_EXPORT extern const struct mill_plugin spikemill_plugin;
-const struct mill_plugin spikemill_plugin = {
-  MILL_PLUGIN_HEAD(MILL_STIMULUS), MILL_CPU | MILL_EXACT, sizeof ops, sizeof(struct values), sizeof params / sizeof *params,
-  "dc", "1.0", "constant current into every neuron", "MIT", params, &ops, NULL, NULL
-};
+MILL_PLUGIN(MILL_STIMULUS, MILL_CPU | MILL_EXACT, "dc", "constant current into every neuron",
+            sizeof(struct values), params, sizeof params / sizeof *params, ops);

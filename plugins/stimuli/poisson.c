@@ -153,8 +153,5 @@ static const struct mill_param_spec params[] = {
 
 static const struct mill_stimulus_ops ops = {.prepare = prepare, .largest = largest, .events = events, .release = release};
 
-MILL_EXPORT extern const struct mill_plugin spikemill_plugin;
-const struct mill_plugin spikemill_plugin = {
-  MILL_PLUGIN_HEAD(MILL_STIMULUS), MILL_CPU | MILL_EXACT, sizeof ops, sizeof(struct values), sizeof params / sizeof *params,
-  "poisson", "1.0", "independent Poisson events for every neuron", "MIT", params, &ops, NULL, NULL
-};
+MILL_PLUGIN(MILL_STIMULUS, MILL_CPU | MILL_EXACT, "poisson", "independent Poisson events for every neuron",
+            sizeof(struct values), params, sizeof params / sizeof *params, ops);

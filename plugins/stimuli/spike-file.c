@@ -108,8 +108,5 @@ static const struct mill_stimulus_ops ops = {
   .prepare = prepare, .file_key = "file", .events_from = events_from, .largest = largest, .events = events, .release = release
 };
 
-MILL_EXPORT extern const struct mill_plugin spikemill_plugin;
-const struct mill_plugin spikemill_plugin = {
-  MILL_PLUGIN_HEAD(MILL_STIMULUS), MILL_CPU | MILL_EXACT, sizeof ops, sizeof(struct values), sizeof params / sizeof *params,
-  "spike-file", "1.0", "recorded spikes from a file", "MIT", params, &ops, NULL, NULL
-};
+MILL_PLUGIN(MILL_STIMULUS, MILL_CPU | MILL_EXACT, "spike-file", "recorded spikes from a file",
+            sizeof(struct values), params, sizeof params / sizeof *params, ops);
