@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
 
 #include <spikemill/device.h>
 #include "memory.h"
@@ -42,46 +44,55 @@ static const char *put_value(void *column, const struct mill_neuron_ops *ops, co
 }
 
 /* One number a line; # starts a comment. Calls for exactly `count` of them. */
-static int read_values(const char *folder, const char *file, uint32_t count, double *values, struct mill_error *error)
+static int parse_values(const char *path, FILE *in, uint32_t count, double *values, struct mill_error *error)
 {
-  char path[4096], line[512];
   unsigned long number = 0;
+  size_t capacity = 0;
   uint32_t n = 0;
-  FILE *in;
-  int rc = -1;
-  mill_text_format(path, sizeof path, "%s%s", file[0] == '/' ? "" : folder, file);
-  in = fopen(path, "r");
-  if (!in)
-    return mill_fail(error, MILL_DATA, "%s: %s", path, strerror(errno));
-  while (fgets(line, sizeof line, in)) {
-    size_t length = strcspn(line, "\r\n");
+  char *line = NULL;
+  ssize_t length;
+  int rc = 0;
+  while (rc == 0 && (length = getline(&line, &capacity, in)) >= 0) {
     number++;
-    if (line[length] == 0 && !feof(in)) {
-      mill_fail(error, MILL_DATA, "%s:%lu: the line is longer than 510 characters", path, number);
-      goto done;
+    if (strlen(line) != (size_t)length) {
+      rc = mill_fail(error, MILL_DATA, "%s:%lu: a NUL byte", path, number);
+      break;
     }
-    line[length] = 0;
-    line[strcspn(line, "#")] = 0;
+    line[strcspn(line, "\r\n#")] = 0;
     if (line[strspn(line, " \t")] == 0)
       continue;
-    if (n == count) {
-      mill_fail(error, MILL_DATA, "%s:%lu: more values than the population's %u neurons", path, number, count);
-      goto done;
-    }
-    if (mill_text_real(line, &values[n]) < 0) {
-      mill_fail(error, MILL_DATA, "%s:%lu: expected a number, found `%s`", path, number, line);
-      goto done;
-    }
-    n++;
+    if (n == count)
+      rc = mill_fail(error, MILL_DATA, "%s:%lu: more values than the population's %u neurons", path, number, count);
+    else if (mill_text_real(line, &values[n++]) < 0)
+      rc = mill_fail(error, MILL_DATA, "%s:%lu: expected a number, found `%.60s`", path, number, line);
   }
-  if (ferror(in))
-    mill_fail(error, MILL_DATA, "%s: %s", path, strerror(errno));
-  else if (n < count)
-    mill_fail(error, MILL_DATA, "%s: holds %u values, the population has %u neurons", path, n, count);
+  if (rc == 0 && ferror(in))
+    rc = mill_fail(error, MILL_DATA, "%s: %s", path, strerror(errno));
+  if (rc == 0 && n < count)
+    rc = mill_fail(error, MILL_DATA, "%s: holds %u values, the population has %u neurons", path, n, count);
+  free(line);
+  return rc;
+}
+
+static int read_values(const char *folder, const char *file, uint32_t count, double *values, struct mill_error *error)
+{
+  size_t size = strlen(folder) + strlen(file) + 1;
+  char *path = malloc(size);
+  struct stat st;
+  FILE *in = NULL;
+  int rc;
+  if (!path)
+    return mill_fail(error, MILL_RESOURCES, "out of memory");
+  mill_text_format(path, size, "%s%s", file[0] == '/' ? "" : folder, file);
+  if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+    rc = mill_fail(error, MILL_DATA, "%s: is not a regular file", path);
+  else if (!(in = fopen(path, "r")))
+    rc = mill_fail(error, MILL_DATA, "%s: %s", path, strerror(errno));
   else
-    rc = 0;
-done:
-  fclose(in);
+    rc = parse_values(path, in, count, values, error);
+  if (in)
+    fclose(in);
+  free(path);
   return rc;
 }
 

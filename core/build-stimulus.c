@@ -85,6 +85,43 @@ static int take_event(const struct mill_simulation *sim, const struct mill_stimu
   return 0;
 }
 
+/* Puts the events in order of (step, neuron), which rounding to steps may have disturbed. */
+struct replayed {
+  int64_t step;
+  uint32_t neuron;
+};
+
+static int by_step(const void *a, const void *b)
+{
+  const struct replayed *x = a, *y = b;
+  if (x->step != y->step)
+    return x->step < y->step ? -1 : 1;
+  return (x->neuron > y->neuron) - (x->neuron < y->neuron);
+}
+
+static int sort_events(struct mill_stimulus_run *run, uint64_t n, struct mill_error *error)
+{
+  struct replayed *copy;
+  uint64_t ordered = 1;
+  while (ordered < n && (run->step[ordered - 1] < run->step[ordered] ||
+                         (run->step[ordered - 1] == run->step[ordered] && run->neuron[ordered - 1] <= run->neuron[ordered])))
+    ordered++;
+  if (ordered >= n)
+    return 0;
+  copy = mill_allocate_or_fail("stimulus", n, sizeof *copy, error);
+  if (!copy)
+    return -1;
+  for (uint64_t i = 0; i < n; i++)
+    copy[i] = (struct replayed){run->step[i], run->neuron[i]};
+  qsort(copy, n, sizeof *copy, by_step);
+  for (uint64_t i = 0; i < n; i++) {
+    run->step[i] = copy[i].step;
+    run->neuron[i] = copy[i].neuron;
+  }
+  mill_release(copy);
+  return 0;
+}
+
 static int read_spike_file(struct mill_simulation *sim, uint32_t index, struct mill_error *error)
 {
   const struct mill_stimulus_setup *setup = &sim->file->stimulus[index];
@@ -94,16 +131,21 @@ static int read_spike_file(struct mill_simulation *sim, uint32_t index, struct m
   struct mill_stream *stream = NULL;
   struct mill_error inner = {0};
   struct mill_spike_table table = {0};
-  char path[4096];
+  static const struct mill_group nobody = {"", 0, 0};
+  size_t size = strlen(sim->file->folder) + strlen(name) + 1;
+  char *path = malloc(size);
   uint64_t n = 0;
   int rc = -1;
-  mill_text_format(path, sizeof path, "%s%s", name[0] == '/' ? "" : sim->file->folder, name);
+  if (!path)
+    return mill_fail(error, MILL_RESOURCES, "out of memory");
+  mill_text_format(path, size, "%s%s", name[0] == '/' ? "" : sim->file->folder, name);
   if (mill_stream_read(path, NULL, &stream, &inner) < 0) {
     mill_place_fail(error, &setup->place, run->ops->file_key, "%s", inner.text);
     error->status = inner.status;
+    free(path);
     return -1;
   }
-  group = find_group(setup, stream, path, error);
+  group = stream->count ? find_group(setup, stream, path, error) : &nobody;
   if (!group)
     goto done;
   run->step = mill_allocate_or_fail("stimulus", stream->count + 1, sizeof *run->step, error);
@@ -114,6 +156,12 @@ static int read_spike_file(struct mill_simulation *sim, uint32_t index, struct m
     if (take_event(sim, setup, stream, &stream->event[i], group, path, run, &n, error) < 0)
       goto done;
   }
+  if (sort_events(run, n, error) < 0)
+    goto done;
+  if (!stream->was_sorted)
+    mill_note("%s: the spikes were not in order of time and were sorted", path);
+  if (!stream->end.complete && stream->end.events)
+    mill_note("%s: holds a part of a run that was interrupted", path);
   table.count = n;
   table.step = run->step;
   table.neuron = run->neuron;
@@ -121,6 +169,7 @@ static int read_spike_file(struct mill_simulation *sim, uint32_t index, struct m
   rc = 0;
 done:
   mill_stream_free(stream);
+  free(path);
   return rc;
 }
 

@@ -39,6 +39,39 @@ static uint64_t likely_delay(const struct mill_projection_setup *p, double dt)
   return ms < 1 ? 1 : ms > 65535 ? 65535 : (uint64_t)ms;
 }
 
+/* Sums and products that stay at their largest instead of wrapping: such a network is refused in any case. */
+static uint64_t times(uint64_t a, uint64_t b)
+{
+  uint64_t c;
+  return __builtin_mul_overflow(a, b, &c) ? UINT64_MAX : c;
+}
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+  uint64_t c;
+  return __builtin_add_overflow(a, b, &c) ? UINT64_MAX : c;
+}
+
+/* Bytes held only while a projection is made: pairs to sort, or the index of each edge in its file. */
+static uint64_t transient_bytes(const struct mill_connection *c, uint64_t synapses)
+{
+  const int sorted = c->rule == MILL_FIXED_INDEGREE || c->rule == MILL_FIXED_TOTAL || c->rule == MILL_EDGES;
+  return sorted ? times(8, synapses) : 0;
+}
+
+static uint64_t sample_bytes(const struct mill_netfile *file)
+{
+  const struct mill_record_setup *r = &file->record;
+  uint64_t samples = 0;
+  for (uint32_t v = 0; v < r->variable_count; v++) {
+    uint64_t neurons = r->range_count ? 0 : file->population[r->variable[v].population].size;
+    for (uint32_t i = 0; i < r->range_count; i++)
+      neurons += r->range[i].last - r->range[i].first + UINT64_C(1);
+    samples = plus(samples, neurons);
+  }
+  return times(samples, sizeof(struct mill_sample) + 2 * MILL_EPOCH_MAX * sizeof(double));
+}
+
 void mill_estimate(const struct mill_netfile *file, struct mill_estimate *e)
 {
   uint64_t largest = 0;
@@ -47,17 +80,17 @@ void mill_estimate(const struct mill_netfile *file, struct mill_estimate *e)
   for (uint32_t i = 0; i < file->projection_count; i++) {
     const struct mill_projection_setup *p = &file->projection[i];
     struct mill_weighing w = {.weight = p->weight, .delay = p->delay, .edges = p->edges};
-    uint64_t n = mill_connection_estimate(&p->connection), bytes, transient, delay;
-    bytes = 8 * ((uint64_t)p->connection.sources + 1) + 4 * n + mill_weighing_estimate(&w, n);
-    transient = p->weight.kind == MILL_DIST_NUMBER && p->connection.rule <= MILL_FIXED_PROBABILITY ? 0 : 8 * n;
-    e->synapses += n;
-    e->synapse_bytes += bytes;
+    uint64_t n = mill_connection_estimate(&p->connection), each = mill_weighing_estimate(&w, 1), transient, bytes, delay;
+    bytes = plus(8 * ((uint64_t)p->connection.sources + 1), times(4 + each, n));
+    transient = transient_bytes(&p->connection, n);
+    e->synapses = plus(e->synapses, n);
+    e->synapse_bytes = plus(e->synapse_bytes, bytes);
     e->transient_bytes = transient > e->transient_bytes ? transient : e->transient_bytes;
-    if (bytes + transient > largest) {
-      largest = bytes + transient;
+    if (plus(bytes, transient) > largest) {
+      largest = plus(bytes, transient);
       e->largest_projection = i;
     }
-    delay = round_slots(likely_delay(p, file->dt));
+    delay = n ? round_slots(likely_delay(p, file->dt)) : 1;
     if (slots && delay > slots[p->target])
       slots[p->target] = delay;
   }
@@ -66,11 +99,12 @@ void mill_estimate(const struct mill_netfile *file, struct mill_estimate *e)
     const struct mill_neuron_ops *ops = p->model.plugin->ops;
     uint64_t depth = slots && slots[i] ? slots[i] : 1, padded = ((uint64_t)p->size + 63) / 64 * 64;
     e->neurons += p->size;
-    e->state_bytes += (uint64_t)p->size * ops->state_count * 8 + 16 * padded;
-    e->ring_bytes += padded * depth * ops->receptor_count * (uint64_t)(file->accumulate / 8);
+    e->state_bytes = plus(e->state_bytes, (uint64_t)p->size * ops->state_count * 8 + 16 * padded);
+    e->ring_bytes = plus(e->ring_bytes, times(padded * depth, ops->receptor_count * (uint64_t)(file->accumulate / 8)));
   }
   free(slots);
-  e->total_bytes = e->synapse_bytes + e->ring_bytes + e->state_bytes + e->transient_bytes + (UINT64_C(8) << 20);
+  e->state_bytes = plus(e->state_bytes, sample_bytes(file));
+  e->total_bytes = plus(plus(e->synapse_bytes, e->ring_bytes), plus(e->state_bytes, plus(e->transient_bytes, UINT64_C(8) << 20)));
 }
 
 int mill_estimate_check(const struct mill_netfile *file, const struct mill_estimate *e, struct mill_error *error)
@@ -86,6 +120,24 @@ int mill_estimate_check(const struct mill_netfile *file, const struct mill_estim
   if (file->projection_count && e->synapse_bytes > e->ring_bytes)
     mill_place_refuse(error, &file->projection[e->largest_projection].place, MILL_RESOURCES, error->text);
   return -1;
+}
+
+/* What was rounded, clipped or drawn again is said once per section. */
+static void report_drawing(const struct mill_netfile *file, const struct mill_weighing *w, uint32_t index)
+{
+  const struct mill_projection_setup *p = &file->projection[index];
+  char where[256], from[32], to[32];
+  if (w->delay_rounded_from_ps && (index == 0 || p[-1].place.section != p->place.section)) {
+    uint64_t steps = mill_delay_steps(w->delay_rounded_from_ps, file->dt_ps);
+    mill_ini_where(file->ini, p->place.section, mill_ini_entry_find(p->place.section, "delay"), where, sizeof where);
+    mill_note("%sdelays are whole steps: %s ms became %llu steps, %s ms", where, mill_text_double(from, (double)w->delay_rounded_from_ps / 1e9),
+              (unsigned long long)steps, mill_text_double(to, (double)((int64_t)steps * file->dt_ps) / 1e9));
+  }
+  if (w->redrawn || w->clipped) {
+    mill_ini_where(file->ini, p->place.section, NULL, where, sizeof where);
+    mill_note("%sfrom `%s` to `%s`: %llu values drawn again, %llu clipped", where, file->population[p->source].name,
+              file->population[p->target].name, (unsigned long long)w->redrawn, (unsigned long long)w->clipped);
+  }
 }
 
 static int connect_all(struct mill_simulation *sim, struct mill_error *error)
@@ -125,6 +177,19 @@ static int connect_all(struct mill_simulation *sim, struct mill_error *error)
   return 0;
 }
 
+/* The section whose weights an error of mill_weigh is about, which names it; NULL when it is about all of them. */
+static const struct mill_place *place_of_fault(const struct mill_simulation *sim, struct mill_weighing *const *list, uint32_t n, const char *text)
+{
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t at = (uint32_t)(list[i] - sim->weighing);
+    char name[160];
+    mill_text_format(name, sizeof name, "`%s`", list[i]->name);
+    if (strstr(text, name))
+      return at < sim->file->projection_count ? &sim->file->projection[at].place : &sim->file->stimulus[at - sim->file->projection_count].place;
+  }
+  return NULL;
+}
+
 /* All that arrives at one receptor is weighed together. */
 static int weigh_receptor(struct mill_simulation *sim, uint32_t population, uint32_t receptor, struct mill_weighing **list,
                           struct mill_error *error)
@@ -151,8 +216,14 @@ static int weigh_receptor(struct mill_simulation *sim, uint32_t population, uint
   }
   a->bits = (uint32_t)file->accumulate;
   mill_text_format(name, sizeof name, "%s.%s", file->population[population].name, run->ops->receptor[receptor].name);
-  if (mill_weigh(sim->team, list, n, name, a, &inner) < 0)
-    return place ? mill_place_refuse(error, place, inner.status, inner.text) : mill_fail(error, inner.status, "%s", inner.text);
+  if (mill_weigh(sim->team, list, n, name, a, &inner) < 0) {
+    const struct mill_place *fault = place_of_fault(sim, list, n, inner.text);
+    mill_place_fail(error, fault ? fault : place, fault ? "weight" : NULL, "%s", inner.text);
+    error->status = inner.status;
+    return -1;
+  }
+  if (!file->precision && a->scale != 0 && (float)a->scale == 0)
+    return mill_place_fail(error, place, "weight", "%s: is zero in single precision; set precision = double", name);
   sim->population[population].ring[receptor].bits = a->bits;
   sim->population[population].ring[receptor].scale = a->scale;
   return 0;
@@ -171,6 +242,9 @@ static int weigh_all(struct mill_simulation *sim, struct mill_error *error)
   if (rc < 0)
     return -1;
   for (uint32_t i = 0; i < file->projection_count; i++) {
+    report_drawing(file, &sim->weighing[i], i);
+    mill_release(sim->rows[i].edge); /* weights and delays are made */
+    sim->rows[i].edge = NULL;
     sim->projection[i].weight_bits = sim->weighing[i].weight_bits;
     sim->projection[i].weight_all = sim->weighing[i].weight_all;
     sim->projection[i].weight = sim->weighing[i].weight_store;
@@ -231,12 +305,23 @@ static int prepare_strategies(struct mill_simulation *sim, struct mill_error *er
   return 0;
 }
 
+/* Edge lists are of no use once the rows are made. */
+static int drop_edges(struct mill_netfile *file)
+{
+  for (uint32_t i = 0; i < file->projection_count; i++) {
+    if (file->projection[i].owns_edges)
+      mill_edges_free(file->projection[i].edges);
+    file->projection[i].edges = NULL;
+    file->projection[i].connection.edges = NULL;
+  }
+  return 0;
+}
+
 int mill_build(struct mill_simulation *sim, struct mill_error *error)
 {
   const struct mill_netfile *file = sim->file;
-  struct mill_estimate estimate;
-  mill_estimate(file, &estimate);
-  if (mill_estimate_check(file, &estimate, error) < 0)
+  mill_estimate(file, &sim->estimate);
+  if (mill_estimate_check(file, &sim->estimate, error) < 0)
     return -1;
   sim->population = calloc(file->population_count + 1u, sizeof *sim->population);
   sim->projection = calloc(file->projection_count + 1u, sizeof *sim->projection);
@@ -247,14 +332,14 @@ int mill_build(struct mill_simulation *sim, struct mill_error *error)
   if (!sim->population || !sim->projection || !sim->rows || !sim->weighing || !sim->run || !sim->stimulus)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
   sim->network = (struct mill_network){.dt = file->dt,
-                                       .neurons = (uint32_t)estimate.neurons,
+                                       .neurons = (uint32_t)sim->estimate.neurons,
                                        .population_count = file->population_count,
                                        .projection_count = file->projection_count,
                                        .population = sim->population,
                                        .projection = sim->projection};
   sim->step = file->t0;
   if (mill_build_populations(sim, error) < 0 || mill_build_stimuli(sim, error) < 0 || connect_all(sim, error) < 0 ||
-      weigh_all(sim, error) < 0 || allocate_rings(sim, error) < 0 || prepare_strategies(sim, error) < 0 ||
+      weigh_all(sim, error) < 0 || drop_edges(sim->file) < 0 || allocate_rings(sim, error) < 0 || prepare_strategies(sim, error) < 0 ||
       mill_build_slices(sim, error) < 0)
     return -1;
   return 0;

@@ -15,11 +15,11 @@
 
 enum { SET, THREADS, QUIET, JSON, HELP };
 static const struct mill_option options[] = {
-  [SET] = {"set", 0, "SECTION.KEY=VALUE", "override a value of the file; may be repeated"},
-  [THREADS] = {"threads", 0, "N", "worker threads (default: one a processor)"},
-  [QUIET] = {"quiet", 0, NULL, "exit status only"},
-  [JSON] = {"json", 0, NULL, "one JSON object on standard output, nothing else"},
-  [HELP] = {"help", 'h', NULL, "this text"},
+  [SET] = {"set", 0, "SECTION.KEY=VALUE", "override a value of the file; may be repeated", 1},
+  [THREADS] = {"threads", 0, "N", "worker threads (default: one a processor)", 0},
+  [QUIET] = {"quiet", 0, NULL, "exit status only", 0},
+  [JSON] = {"json", 0, NULL, "one JSON object on standard output, nothing else", 0},
+  [HELP] = {"help", 'h', NULL, "this text", 0},
 };
 #define COUNT (sizeof options / sizeof *options)
 
@@ -32,7 +32,7 @@ struct request {
 
 static int parse(struct request *r, int argc, char **argv, struct mill_error *error)
 {
-  struct mill_args args = {argc, argv, 1, 0};
+  struct mill_args args = {argc, argv, 1, 0, 0};
   const char *value;
   int at;
   while ((at = mill_option_next(&args, options, COUNT, &value, error)) != MILL_ARG_END) {
@@ -126,15 +126,13 @@ static int check(const struct request *q, struct mill_error *error)
 {
   const struct mill_options how = {(const char *const *)q->overrides.text, q->overrides.count, (uint32_t)q->threads, NULL};
   struct mill_simulation *sim = NULL;
-  struct mill_estimate estimate;
   int rc = 0;
   if (mill_simulation_open(q->path, &how, &sim, error) < 0)
     return -1;
-  mill_estimate(sim->file, &estimate);
   if (q->json)
-    rc = print_json(sim, &estimate, error);
+    rc = print_json(sim, &sim->estimate, error);
   else if (!q->quiet)
-    print(sim, &estimate);
+    print(sim, &sim->estimate);
   mill_simulation_free(sim);
   return rc;
 }

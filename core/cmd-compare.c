@@ -4,30 +4,33 @@
 #endif
 #include "command.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cJSON.h>
+#include "ini.h"
 #include "memory.h"
 #include "output.h"
+#include "registry.h"
 #include "text.h"
 #include "variant.h"
 
 enum { DELIVERY, PLASTICITY, BACKEND, PRECISION, THREADS, REPEAT, CSV, SET, DURATION, SEED, QUIET, JSON, HELP };
 static const struct mill_option options[] = {
-  [DELIVERY] = {"delivery", 0, "A,B|all", "delivery strategies"},
-  [PLASTICITY] = {"plasticity", 0, "A,B|all", "plasticity strategies"},
-  [BACKEND] = {"backend", 0, "cpu,cuda", "where to run"},
-  [PRECISION] = {"precision", 0, "single,double", "arithmetic of the neurons; results are compared within one precision"},
-  [THREADS] = {"threads", 0, "1,2,…", "worker threads"},
-  [REPEAT] = {"repeat", 0, "N", "timed runs of each variant, interleaved, after one warm-up run (default 3)"},
-  [CSV] = {"csv", 0, "FILE", "write the table as CSV"},
-  [SET] = {"set", 0, "SECTION.KEY=VALUE", "override a value of the file; may be repeated"},
-  [DURATION] = {"duration", 0, "MS", "simulated time"},
-  [SEED] = {"seed", 0, "N", "seed of every random number"},
-  [QUIET] = {"quiet", 0, NULL, "exit status only"},
-  [JSON] = {"json", 0, NULL, "one JSON object on standard output, nothing else"},
-  [HELP] = {"help", 'h', NULL, "this text"},
+  [DELIVERY] = {"delivery", 0, "A,B|all", "delivery strategies", 0},
+  [PLASTICITY] = {"plasticity", 0, "A,B|all", "plasticity strategies", 0},
+  [BACKEND] = {"backend", 0, "cpu,cuda", "where to run", 0},
+  [PRECISION] = {"precision", 0, "single,double", "arithmetic of the neurons; results are compared within one precision", 0},
+  [THREADS] = {"threads", 0, "1,2,…", "worker threads", 0},
+  [REPEAT] = {"repeat", 0, "N", "timed runs of each variant, interleaved, after one warm-up run (default 3)", 0},
+  [CSV] = {"csv", 0, "FILE", "write the table as CSV", 0},
+  [SET] = {"set", 0, "SECTION.KEY=VALUE", "override a value of the file; may be repeated", 1},
+  [DURATION] = {"duration", 0, "MS", "simulated time", 0},
+  [SEED] = {"seed", 0, "N", "seed of every random number", 0},
+  [QUIET] = {"quiet", 0, NULL, "exit status only", 0},
+  [JSON] = {"json", 0, NULL, "one JSON object on standard output, nothing else", 0},
+  [HELP] = {"help", 'h', NULL, "this text", 0},
 };
 #define COUNT (sizeof options / sizeof *options)
 static const enum mill_axis axis_of[] = {[DELIVERY] = MILL_AXIS_DELIVERY,
@@ -43,6 +46,9 @@ struct request {
   int64_t repeat;
   int quiet, json, help;
   char difference[512];
+  uint32_t compared;    /* variants that have another to equal */
+  char *part;           /* of the CSV file */
+  FILE *out;
 };
 
 static int take(struct request *r, int at, const char *value, struct mill_error *error)
@@ -67,7 +73,7 @@ static int take(struct request *r, int at, const char *value, struct mill_error 
 
 static int parse(struct request *r, int argc, char **argv, struct mill_error *error)
 {
-  struct mill_args args = {argc, argv, 1, 0};
+  struct mill_args args = {argc, argv, 1, 0, 0};
   const char *value;
   int at;
   r->repeat = 3;
@@ -111,6 +117,12 @@ static const struct mill_variant *reference(const struct mill_variants *v, uint3
   return &v->variant[index];
 }
 
+static void ignore(const char *line, void *self)
+{
+  (void)line;
+  (void)self;
+}
+
 static int run_all(struct request *r, struct mill_error *error)
 {
   struct mill_variants *v = &r->variants;
@@ -122,6 +134,7 @@ static int run_all(struct request *r, struct mill_error *error)
         fprintf(stderr, "round %d of %d: %s\n", (int)round, (int)r->repeat, variant->name);
       if (mill_variant_run(variant, r->path, &r->overrides, NULL, NULL, error) < 0)
         return mill_fail_within(error, "%s", variant->name);
+      mill_note_set(ignore, NULL); /* the first run has said it */
       if (mill_interrupted())
         return mill_fail(error, MILL_INTERRUPTED, "interrupted; nothing was compared");
       if (round == 0)
@@ -133,6 +146,7 @@ static int run_all(struct request *r, struct mill_error *error)
   for (uint32_t i = 0; i < v->count; i++) {
     const struct mill_variant *base = reference(v, i);
     summarise(&v->variant[i]);
+    r->compared += base != &v->variant[i];
     v->variant[i].differs = base->spike_hash != v->variant[i].spike_hash || base->weight_hash != v->variant[i].weight_hash;
     if (v->variant[i].differs && !r->difference[0] &&
         mill_variant_difference(base, &v->variant[i], r->path, &r->overrides, r->difference, sizeof r->difference, error) < 0)
@@ -157,7 +171,12 @@ static void print(const struct request *r)
     printf("%-36s %10.4g %10.4g %10.4g %8.3f %10s  %s%s\n", x->name, x->median, x->least, x->most, x->median / v->variant[0].median,
            mill_memory_text(memory, x->memory_bytes), hash, x->differs ? "  DIFFERS" : "");
   }
-  printf("%s\n", r->difference[0] ? r->difference : "equal: all variants of one precision gave the same spikes and weights");
+  if (r->difference[0])
+    printf("%s\n", r->difference);
+  else if (r->compared == 0)
+    puts("nothing to compare: one variant of each precision");
+  else
+    puts("equal: all variants of one precision gave the same spikes and weights");
 }
 
 static int print_json(const struct request *r, struct mill_error *error)
@@ -187,42 +206,68 @@ static int print_json(const struct request *r, struct mill_error *error)
   return mill_json_print(object, error);
 }
 
-static int write_csv(const struct request *r, struct mill_error *error)
+static int open_csv(struct request *r, struct mill_error *error)
+{
+  if (mill_output_begin(r->csv, &r->part, error) < 0)
+    return -1;
+  r->out = fopen(r->part, "w");
+  return r->out ? 0 : mill_fail(error, MILL_RESOURCES, "%s: %s", r->csv, strerror(errno));
+}
+
+/* The configuration as comments, then a line a variant. */
+static int write_csv(struct request *r, struct mill_error *error)
 {
   const struct mill_variants *v = &r->variants;
-  size_t size = 256 + 256 * (size_t)v->count, n = 0;
-  char *text;
-  int rc;
-  for (uint32_t i = 0; i < v->count; i++)
-    size += strlen(v->variant[i].name);
-  text = malloc(size);
-  if (!text)
+  struct mill_ini *ini = NULL;
+  char *config = NULL, *part = r->part, number[4][32], hash[40];
+  FILE *out = r->out;
+  int failed;
+  if (mill_ini_read(r->path, (const char *const *)r->overrides.text, r->overrides.count, &ini, error) < 0)
+    return -1;
+  config = mill_ini_text(ini);
+  mill_ini_free(ini);
+  if (!config)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
-  n += (size_t)mill_text_format(text + n, size - n, "# spikemill %s compare %s\nvariant,median_s,min_s,max_s,ratio,memory_bytes,hash\n",
-                                mill_version(), r->path);
+  fprintf(out, "# spikemill %s\n", mill_version());
+  for (const char *line = config; *line;) {
+    size_t n = strcspn(line, "\n");
+    fprintf(out, "# config %.*s\n", (int)n, line);
+    line += n + (line[n] == '\n');
+  }
+  free(config);
+  fputs("variant,median_s,min_s,max_s,ratio,memory_bytes,hash\n", out);
   for (uint32_t i = 0; i < v->count; i++) {
     const struct mill_variant *x = &v->variant[i];
-    char hash[40];
     hash_text(hash, sizeof hash, x);
-    n += (size_t)mill_text_format(text + n, size - n, "\"%s\",%.9g,%.9g,%.9g,%.6g,%llu,%s\n", x->name, x->median, x->least, x->most,
-                                  x->median / v->variant[0].median, (unsigned long long)x->memory_bytes, hash);
+    fprintf(out, "\"%s\",%s,%s,%s,%s,%llu,%s\n", x->name, mill_text_double(number[0], x->median), mill_text_double(number[1], x->least),
+            mill_text_double(number[2], x->most), mill_text_double(number[3], x->median / v->variant[0].median),
+            (unsigned long long)x->memory_bytes, hash);
   }
-  rc = mill_output_text(r->csv, text, error);
-  free(text);
-  return rc;
+  failed = ferror(out);
+  r->out = NULL;
+  r->part = NULL;
+  if (fclose(out) != 0 || failed) {
+    mill_fail(error, MILL_RESOURCES, "%s: %s", r->csv, strerror(errno));
+    mill_output_forget(part);
+    return -1;
+  }
+  return mill_output_commit(r->csv, part, error);
 }
 
 static int compare(struct request *r, struct mill_error *error)
 {
+  int rc = 0;
   mill_interrupt_catch();
-  if (mill_variants_cross(&r->variants, (uint32_t)r->repeat + 1, error) < 0 || run_all(r, error) < 0)
+  if ((r->csv && open_csv(r, error) < 0) || mill_variants_cross(&r->variants, (uint32_t)r->repeat + 1, error) < 0 || run_all(r, error) < 0)
     return -1;
-  if (r->csv && write_csv(r, error) < 0)
-    return -1;
-  if (r->json && print_json(r, error) < 0)
-    return -1;
-  if (!r->json && !r->quiet)
+  if (r->json)
+    rc = print_json(r, error);
+  else if (!r->quiet)
     print(r);
+  if (rc == 0 && r->csv)
+    rc = write_csv(r, error);
+  if (rc < 0)
+    return -1;
   return r->difference[0] ? mill_fail(error, MILL_DIFFERENT, "results differ: %s", r->difference) : 0;
 }
 
@@ -240,6 +285,10 @@ int mill_cmd_compare(int argc, char **argv)
                options, COUNT);
   else if (compare(&q, &error) < 0)
     status = mill_report_error(&error);
+  if (q.out)
+    fclose(q.out);
+  if (q.part)
+    mill_output_forget(q.part);
   mill_overrides_free(&q.overrides);
   mill_variants_free(&q.variants);
   return status;

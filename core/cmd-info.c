@@ -18,10 +18,10 @@
 
 enum { TEMPLATE, QUIET, JSON, HELP };
 static const struct mill_option options[] = {
-  [TEMPLATE] = {"template", 0, NULL, "the plugin's parameters as a commented INI section"},
-  [QUIET] = {"quiet", 0, NULL, "do not report broken plugins"},
-  [JSON] = {"json", 0, NULL, "one JSON object on standard output, nothing else"},
-  [HELP] = {"help", 'h', NULL, "this text"},
+  [TEMPLATE] = {"template", 0, NULL, "the plugin's parameters as a commented INI section", 0},
+  [QUIET] = {"quiet", 0, NULL, "do not report broken plugins", 0},
+  [JSON] = {"json", 0, NULL, "one JSON object on standard output, nothing else", 0},
+  [HELP] = {"help", 'h', NULL, "this text", 0},
 };
 #define COUNT (sizeof options / sizeof *options)
 static const char summary[] =
@@ -382,7 +382,7 @@ static int unknown_kind(const char *word, struct mill_error *error)
 
 static int parse(struct request *r, int argc, char **argv, struct mill_error *error)
 {
-  struct mill_args args = {argc, argv, 1, 0};
+  struct mill_args args = {argc, argv, 1, 0, 0};
   const char *value;
   int at;
   while ((at = mill_option_next(&args, options, COUNT, &value, error)) != MILL_ARG_END) {

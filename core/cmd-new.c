@@ -21,10 +21,10 @@
 
 enum { OUTPUT, QUIET, JSON, HELP };
 static const struct mill_option options[] = {
-  [OUTPUT] = {"output", 'o', "DIR", "the folder to make (default: ./NAME)"},
-  [QUIET] = {"quiet", 0, NULL, "print nothing"},
-  [JSON] = {"json", 0, NULL, "one JSON object on standard output, nothing else"},
-  [HELP] = {"help", 'h', NULL, "this text"},
+  [OUTPUT] = {"output", 'o', "DIR", "the folder to make (default: ./NAME)", 0},
+  [QUIET] = {"quiet", 0, NULL, "print nothing", 0},
+  [JSON] = {"json", 0, NULL, "one JSON object on standard output, nothing else", 0},
+  [HELP] = {"help", 'h', NULL, "this text", 0},
 };
 #define COUNT (sizeof options / sizeof *options)
 static const char summary[] =
@@ -146,7 +146,7 @@ static int report(const struct request *r, char *const path[FILES + 1], struct m
 
 static int parse(struct request *r, int argc, char **argv, struct mill_error *error)
 {
-  struct mill_args args = {argc, argv, 1, 0};
+  struct mill_args args = {argc, argv, 1, 0, 0};
   const char *value;
   int at;
   while ((at = mill_option_next(&args, options, COUNT, &value, error)) != MILL_ARG_END) {

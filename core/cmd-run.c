@@ -13,18 +13,18 @@
 
 enum { OUTPUT, SET, BACKEND, DELIVERY, PLASTICITY, PRECISION, THREADS, DURATION, SEED, QUIET, JSON, HELP };
 static const struct mill_option options[] = {
-  [OUTPUT] = {"output", 'o', "DIR", "output folder (default: ./NAME-out)"},
-  [SET] = {"set", 0, "SECTION.KEY=VALUE", "override a value of the file; may be repeated"},
-  [BACKEND] = {"backend", 0, "auto|cpu|cuda", "where to run"},
-  [DELIVERY] = {"delivery", 0, "NAME", "delivery strategy"},
-  [PLASTICITY] = {"plasticity", 0, "NAME", "plasticity strategy"},
-  [PRECISION] = {"precision", 0, "single|double", "arithmetic of the neurons"},
-  [THREADS] = {"threads", 0, "N", "worker threads (default: one a processor)"},
-  [DURATION] = {"duration", 0, "MS", "simulated time"},
-  [SEED] = {"seed", 0, "N", "seed of every random number"},
-  [QUIET] = {"quiet", 0, NULL, "no progress, no summary"},
-  [JSON] = {"json", 0, NULL, "one JSON object on standard output, nothing else"},
-  [HELP] = {"help", 'h', NULL, "this text"},
+  [OUTPUT] = {"output", 'o', "DIR", "output folder (default: ./NAME-out)", 0},
+  [SET] = {"set", 0, "SECTION.KEY=VALUE", "override a value of the file; may be repeated", 1},
+  [BACKEND] = {"backend", 0, "auto|cpu|cuda", "where to run", 0},
+  [DELIVERY] = {"delivery", 0, "NAME", "delivery strategy", 0},
+  [PLASTICITY] = {"plasticity", 0, "NAME", "plasticity strategy", 0},
+  [PRECISION] = {"precision", 0, "single|double", "arithmetic of the neurons", 0},
+  [THREADS] = {"threads", 0, "N", "worker threads (default: one a processor)", 0},
+  [DURATION] = {"duration", 0, "MS", "simulated time", 0},
+  [SEED] = {"seed", 0, "N", "seed of every random number", 0},
+  [QUIET] = {"quiet", 0, NULL, "no progress, no summary", 0},
+  [JSON] = {"json", 0, NULL, "one JSON object on standard output, nothing else", 0},
+  [HELP] = {"help", 'h', NULL, "this text", 0},
 };
 #define COUNT (sizeof options / sizeof *options)
 static const char *const option_keys[COUNT] = {
@@ -41,7 +41,7 @@ struct request {
 
 static int parse(struct request *r, int argc, char **argv, struct mill_error *error)
 {
-  struct mill_args args = {argc, argv, 1, 0};
+  struct mill_args args = {argc, argv, 1, 0, 0};
   const char *value;
   int at;
   while ((at = mill_option_next(&args, options, COUNT, &value, error)) != MILL_ARG_END) {
@@ -170,10 +170,10 @@ static int simulate(const struct request *q, struct mill_error *error)
   int rc = -1;
   if (!folder)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
+  mill_interrupt_catch();
   if (mill_simulation_open(q->path, &how, &sim, error) < 0)
     goto done;
   mill_progress_begin(&progress, q->quiet || q->json);
-  mill_interrupt_catch();
   rc = mill_advance_all(sim, &progress, error);
   mill_progress_end(&progress);
   if (rc < 0)

@@ -23,6 +23,7 @@ struct mill_option {
   char letter;       /* 'o' or 0 */
   const char *value; /* "N" */
   const char *doc;
+  int many;          /* 1: may be repeated */
 };
 
 struct mill_args {
@@ -30,11 +31,13 @@ struct mill_args {
   char **argv;
   int at; /* start with 1 */
   int only_words; /* after "--" */
+  uint64_t seen;  /* options given so far */
 };
 
 enum { MILL_ARG_END = -1, MILL_ARG_ERROR = -2, MILL_ARG_WORD = -3 };
 /* The next option's index in the table with *value (NULL for a flag), or MILL_ARG_WORD with the word, MILL_ARG_END, MILL_ARG_ERROR. Takes
-   "--name value", "--name=value", "-o value", "-ovalue", "--". No abbreviations. */
+   "--name value", "--name=value", "-o value", "-ovalue", "--". No abbreviations, and no option with a value twice unless it may be
+   repeated. */
 int mill_option_next(struct mill_args *args, const struct mill_option *options, size_t count, const char **value, struct mill_error *error);
 
 /* Usage of a command on `out`. */
@@ -55,7 +58,8 @@ void mill_overrides_free(struct mill_overrides *overrides);
 /* A whole number option in [least, most]. */
 int mill_option_int(const char *name, const char *text, int64_t least, int64_t most, int64_t *value, struct mill_error *error);
 
-/* Interruption: the first SIGINT or SIGTERM sets the flag, the second ends the process. */
+/* Interruption: the first SIGINT, SIGTERM or SIGHUP that is not ignored sets the flag, the second removes unfinished files and ends the
+   process. */
 void mill_interrupt_catch(void);
 int mill_interrupted(void);
 
@@ -71,8 +75,6 @@ void mill_progress_end(struct mill_progress *progress);
 /* Advances a simulation to its configured duration in slices of about a tenth of a second, so that progress and interruption work.
    progress may be NULL. Returns 0, or -1; stops early when interrupted. */
 int mill_advance_all(struct mill_simulation *simulation, struct mill_progress *progress, struct mill_error *error);
-
-double mill_seconds(void);
 
 /* JSON: 64-bit integers exactly, hashes as 16 hexadecimal digits; prints and frees. */
 void mill_json_int(struct cJSON *object, const char *key, uint64_t value);

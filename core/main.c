@@ -4,7 +4,10 @@
 #endif
 #include "command.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <spikemill/plugin.h>
 #include "output.h"
@@ -41,10 +44,23 @@ static int finish(int status)
   return status;
 }
 
+/* A standard stream that is closed would be given to the first file that is opened, and messages would go into it. */
+static int hold_standard_streams(void)
+{
+  for (int fd = 0; fd < 3; fd++) {
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
+      return -1;
+  }
+  return 0;
+}
+
 int main(int argc, char **argv)
 {
   const char *names[COUNT];
   const char *near;
+  if (hold_standard_streams() < 0)
+    return MILL_RESOURCES;
+  signal(SIGXFSZ, SIG_IGN); /* a write that fails is reported, not fatal */
   if (argc < 2) {
     usage(stderr);
     return MILL_USAGE;

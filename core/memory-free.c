@@ -218,7 +218,8 @@ int mill_memory_limit(uint64_t *bytes, struct mill_error *error)
     return 0;
   char number[64];
   size_t n = strlen(text);
-  const char *unit = n ? strchr(units, text[n - 1] & ~0x20) : NULL;
+  const char last = n ? (char)(text[n - 1] & ~0x20) : 0;
+  const char *unit = last ? strchr(units, last) : NULL;
   double value, factor = 1;
   if (unit && n > 1) {
     n--;

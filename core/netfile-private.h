@@ -26,6 +26,9 @@ int mill_population_find(const struct mill_netfile *net, const struct mill_place
 int mill_receptor_find(const struct mill_netfile *net, const struct mill_place *place, const char *name, uint32_t target,
                        uint32_t *receptor, struct mill_error *error);
 
+/* A comma list of a key, each item once and none empty; as mill_text_list. NULL after an error. */
+char **mill_section_list(const struct mill_place *place, const char *key, const char *text, size_t *count, struct mill_error *error);
+
 /* The text after "PREFIX." of a section name, or NULL. */
 const char *mill_section_suffix(const struct mill_ini_section *section, const char *prefix);
 

@@ -8,8 +8,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <spikemill/device.h>
+#include "memory.h"
 #include "text.h"
 
 struct projection_values {
@@ -42,6 +44,8 @@ static const struct mill_param_spec stimulus_specs[] = {
 };
 #undef AT
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
+#define EDGE_TEXT 4   /* bytes of the shortest line of an edges file */
+#define EDGE_BYTES 32 /* that an edge takes while the network is read */
 
 /* A weight or delay: required unless the edges file has its column, refused when both give it. A key that nobody knows is likelier to be
    the one missed, and is said first. */
@@ -73,7 +77,7 @@ static int check_delay(const struct mill_netfile *net, const struct mill_project
     return 0;
   mill_text_double(dt, net->dt);
   mill_text_double(found, p->delay.a);
-  if (ps < 0 || ps > 65535.5 * (double)net->dt_ps)
+  if (ps < 0 || ps >= 65535.5 * (double)net->dt_ps)
     return mill_place_fail(error, &p->place, "delay", "%s ms is not between one step (%s ms) and 65535 steps", found, dt);
   if (mill_delay_steps((int64_t)(ps + 0.5), net->dt_ps) == 0)
     return mill_place_fail(error, &p->place, "delay", "%s ms rounds to no step of %s ms; the shortest delay is one step", found, dt);
@@ -93,7 +97,8 @@ static int read_edges(const struct mill_netfile *net, struct mill_projection_set
                       struct mill_error *error)
 {
   struct mill_error inner = {0};
-  char *path;
+  struct stat st;
+  char *path, need[32], has[32];
   if (p->connection.rule != MILL_EDGES)
     return 0;
   if (p == first) {
@@ -101,6 +106,13 @@ static int read_edges(const struct mill_netfile *net, struct mill_projection_set
     if (!path)
       return mill_fail(error, MILL_RESOURCES, "out of memory");
     p->owns_edges = 1;
+    if (stat(path, &st) == 0 && (uint64_t)st.st_size > mill_memory_free() / EDGE_BYTES * EDGE_TEXT) {
+      mill_place_fail(error, &p->place, "rule", "%s: its edges need about %s, %s are free", path,
+                      mill_memory_text(need, (uint64_t)st.st_size / EDGE_TEXT * EDGE_BYTES), mill_memory_text(has, mill_memory_free()));
+      error->status = MILL_RESOURCES;
+      free(path);
+      return -1;
+    }
     if (mill_edges_read(path, &p->edges, &inner) < 0) {
       free(path);
       return mill_place_refuse(error, &p->place, inner.status, inner.text);
@@ -169,12 +181,10 @@ static int read_projection(struct mill_netfile *net, struct mill_ini_section *se
   int rc = -1;
   if (mill_section_parse(net, &place, projection_specs, COUNT(projection_specs), &v, error) < 0)
     goto done;
-  sources = mill_text_list(v.source, &source_count);
-  targets = mill_text_list(v.target, &target_count);
-  if (!sources || !targets) {
-    mill_fail(error, MILL_RESOURCES, "out of memory");
+  sources = mill_section_list(&place, "source", v.source, &source_count, error);
+  targets = sources ? mill_section_list(&place, "target", v.target, &target_count, error) : NULL;
+  if (!targets)
     goto done;
-  }
   if (grow((void **)&net->projection, net->projection_count, source_count * target_count, sizeof *net->projection, error) < 0)
     goto done;
   for (size_t s = 0; s < source_count; s++) {
@@ -243,11 +253,9 @@ static int read_stimulus(struct mill_netfile *net, struct mill_ini_section *sect
   int rc = -1;
   if (mill_section_parse(net, &place, stimulus_specs, COUNT(stimulus_specs), &v, error) < 0)
     goto done;
-  targets = mill_text_list(v.target, &count);
-  if (!targets) {
-    mill_fail(error, MILL_RESOURCES, "out of memory");
+  targets = mill_section_list(&place, "target", v.target, &count, error);
+  if (!targets)
     goto done;
-  }
   if (grow((void **)&net->stimulus, net->stimulus_count, count, sizeof *net->stimulus, error) < 0)
     goto done;
   for (size_t t = 0; t < count; t++) {

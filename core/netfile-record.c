@@ -63,11 +63,12 @@ static int read_variable(struct mill_netfile *net, const char *item, struct mill
 static int read_variables(struct mill_netfile *net, const char *text, struct mill_error *error)
 {
   size_t count;
-  char **items = mill_text_list(text, &count);
+  char **items = mill_section_list(&net->record.place, "state", text, &count, error);
   int rc = 0;
-  if (items)
-    net->record.variable = calloc(count + 1, sizeof *net->record.variable);
-  if (!items || !net->record.variable)
+  if (!items)
+    return -1;
+  net->record.variable = calloc(count + 1, sizeof *net->record.variable);
+  if (!net->record.variable)
     rc = mill_fail(error, MILL_RESOURCES, "out of memory");
   for (size_t i = 0; rc == 0 && i < count; i++)
     rc = read_variable(net, items[i], error);
@@ -130,11 +131,12 @@ static int read_weights(struct mill_netfile *net, const char *text, struct mill_
 {
   struct mill_record_setup *r = &net->record;
   size_t count;
-  char **items = mill_text_list(text, &count);
+  char **items = mill_section_list(&r->place, "weights", text, &count, error);
   int rc = 0;
-  if (items)
-    r->weight = calloc(net->projection_count * count + 1, sizeof *r->weight);
-  if (!items || !r->weight)
+  if (!items)
+    return -1;
+  r->weight = calloc(net->projection_count * count + 1, sizeof *r->weight);
+  if (!r->weight)
     rc = mill_fail(error, MILL_RESOURCES, "out of memory");
   for (size_t i = 0; rc == 0 && i < count; i++) {
     uint32_t before = r->weight_count;
@@ -158,6 +160,24 @@ static int take_file(const struct mill_record_setup *r, const char *key, const c
   return *file ? 0 : mill_fail(error, MILL_RESOURCES, "out of memory");
 }
 
+/* Keys that say nothing without another one, and two outputs under one name. */
+static int check_together(const struct mill_record_setup *r, struct mill_error *error)
+{
+  static const struct { const char *key, *needs; } rule[] = {{"every", "state"}, {"neurons", "state"}, {"state_file", "state"}, {"weight_file", "weights"}};
+  const struct { const char *key, *name; } file[] = {{"spikes", r->spikes}, {"state_file", r->state_file}, {"weight_file", r->weight_file}};
+  for (size_t i = 0; r->place.section && i < COUNT(rule); i++) {
+    if (mill_ini_entry_find(r->place.section, rule[i].key) && !mill_ini_entry_find(r->place.section, rule[i].needs))
+      return mill_place_fail(error, &r->place, rule[i].key, "has no effect without `%s`", rule[i].needs);
+  }
+  for (size_t i = 0; i < COUNT(file); i++) {
+    for (size_t k = 0; k < i; k++) {
+      if (file[i].name && file[k].name && strcmp(file[i].name, file[k].name) == 0)
+        return mill_place_fail(error, &r->place, file[i].key, "`%s` is the name of the file of `%s` already", file[i].name, file[k].key);
+    }
+  }
+  return 0;
+}
+
 static int read_every(struct mill_netfile *net, const char *text, struct mill_error *error)
 {
   struct mill_record_setup *r = &net->record;
@@ -166,7 +186,9 @@ static int read_every(struct mill_netfile *net, const char *text, struct mill_er
   int64_t ps;
   if (mill_expr_ps(text, &net->defines, &ps, &inner) < 0)
     return mill_place_fail(error, &r->place, "every", "%s", inner.text);
-  if (ps <= 0 || mill_grid_steps(ps, net->dt_ps, &r->every) < 0 || r->every < 1)
+  if (ps <= 0)
+    return mill_place_fail(error, &r->place, "every", "must be above 0 ms");
+  if (mill_grid_steps(ps, net->dt_ps, &r->every) < 0 || r->every < 1)
     return mill_place_fail(error, &r->place, "every", "%s ms is not a whole number of steps of %s ms", text, mill_text_double(dt, net->dt));
   return 0;
 }
@@ -199,7 +221,7 @@ int mill_record_read(struct mill_netfile *net, struct mill_error *error)
     goto done;
   if (v.weights && (read_weights(net, v.weights, error) < 0 || take_file(r, "weight_file", v.weight_file, &r->weight_file, error) < 0))
     goto done;
-  rc = 0;
+  rc = check_together(r, error);
 done:
   mill_param_free(record_specs, COUNT(record_specs), &v);
   return rc;

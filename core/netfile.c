@@ -111,6 +111,30 @@ int mill_section_close(const struct mill_place *place, const struct mill_param_s
   return mill_param_check_unused(place->ini, place->section, tables, COUNT(tables), error);
 }
 
+char **mill_section_list(const struct mill_place *place, const char *key, const char *text, size_t *count, struct mill_error *error)
+{
+  char **items = mill_text_list(text, count);
+  if (!items) {
+    mill_fail(error, MILL_RESOURCES, "out of memory");
+    return NULL;
+  }
+  for (size_t i = 0; i < *count; i++) {
+    for (size_t k = 0; k < i; k++) {
+      if (strcmp(items[i], items[k]) == 0) {
+        mill_place_fail(error, place, key, "`%s` is listed twice", items[i]);
+        free(items);
+        return NULL;
+      }
+    }
+    if (items[i][0] == 0) {
+      mill_place_fail(error, place, key, "an item of the list is empty");
+      free(items);
+      return NULL;
+    }
+  }
+  return items;
+}
+
 const char *mill_section_suffix(const struct mill_ini_section *section, const char *prefix)
 {
   size_t n = strlen(prefix);
@@ -195,12 +219,16 @@ static int read_simulation(struct mill_netfile *net, struct mill_error *error)
     mill_place_fail(error, &place, "duration", "%s", inner.text);
     goto done;
   }
-  if (duration_ps < 0 || mill_grid_steps(duration_ps, net->dt_ps, &net->duration) < 0) {
+  if (duration_ps < 0) {
+    mill_place_fail(error, &place, "duration", "must be 0 or more");
+    goto done;
+  }
+  if (mill_grid_steps(duration_ps, net->dt_ps, &net->duration) < 0) {
     mill_place_fail(error, &place, "duration", "is not a whole number of steps of %s ms", mill_text_double(shortest, net->dt));
     goto done;
   }
   if (v.t0 > INT64_MAX / net->dt_ps / 4 || net->duration > INT64_MAX / net->dt_ps / 4) {
-    mill_place_fail(error, &place, "t0", "the end of the run lies beyond what 64 bits of picoseconds hold");
+    mill_place_fail(error, &place, v.t0 > INT64_MAX / net->dt_ps / 4 ? "t0" : "duration", "the end of the run lies beyond what 64 bits of picoseconds hold");
     goto done;
   }
   net->seed = (uint64_t)v.seed;

@@ -34,6 +34,11 @@ static int take(struct mill_args *args, const struct mill_option *option, size_t
     mill_fail(error, MILL_USAGE, "option --%s takes no value, found `%s`", option->name, inlined);
     return MILL_ARG_ERROR;
   }
+  if (args->seen >> index & 1 && !option->many) {
+    mill_fail(error, MILL_USAGE, "option --%s is given twice", option->name);
+    return MILL_ARG_ERROR;
+  }
+  args->seen |= UINT64_C(1) << index;
   *value = inlined ? inlined : args->at < args->argc ? args->argv[args->at++] : NULL;
   if (*value)
     return (int)index;

@@ -230,3 +230,9 @@ int mill_output_text(const char *path, const char *text, struct mill_error *erro
   mill_output_forget(part);
   return mill_fail(error, MILL_RESOURCES, "%s: cannot be written: %s", path, strerror(reason));
 }
+
+void mill_output_unlink_all(void)
+{
+  for (struct open_part *entry = open_parts; entry; entry = entry->next)
+    unlink(entry->path);
+}

@@ -15,6 +15,8 @@ int mill_output_commit(const char *path, char *part, struct mill_error *error);
 void mill_output_forget(char *part);
 /* The names stay their owners' to commit (which then fails) or forget. */
 void mill_output_forget_all(void);
+/* The same from a signal handler that leaves the process next: unlinks only, takes no lock. */
+void mill_output_unlink_all(void);
 
 /* Makes a folder and its parents. An existing folder is fine. */
 int mill_output_folder(const char *path, struct mill_error *error);

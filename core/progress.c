@@ -7,37 +7,36 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cJSON.h>
+#include "output.h"
+#include "simulation.h"
 #include "text.h"
-
-double mill_seconds(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static volatile sig_atomic_t interrupted;
 
+/* The second signal, whichever it is, leaves at once and takes the unfinished files along. */
 static void on_signal(int signal_number)
 {
   (void)signal_number;
-  interrupted = 1;
+  if (interrupted++) {
+    mill_output_unlink_all();
+    _exit(MILL_INTERRUPTED);
+  }
 }
 
 void mill_interrupt_catch(void)
 {
-  struct sigaction action;
+  static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction action, before;
   memset(&action, 0, sizeof action);
   action.sa_handler = on_signal;
-  action.sa_flags = (int)SA_RESETHAND; /* the second one ends the process */
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
-  signal(SIGXFSZ, SIG_IGN); /* a write that fails is reported, not fatal */
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+    if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+      sigaction(signals[i], &action, NULL);
+  }
 }
 
 int mill_interrupted(void)

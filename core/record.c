@@ -9,13 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <spikemill/spikemill.h>
 #include "memory.h"
 #include "output.h"
 #include "text.h"
-
-#ifndef PACKAGE_VERSION
-#define PACKAGE_VERSION "unknown"
-#endif
 
 static char *output_path(const struct mill_simulation *sim, const char *name)
 {
@@ -38,7 +35,7 @@ static void format_ms(char *buffer, size_t size, int64_t ps)
 
 static void write_preamble(FILE *out, const struct mill_simulation *sim)
 {
-  fprintf(out, "# spikemill %s\n# seed %llu\n", PACKAGE_VERSION, (unsigned long long)sim->file->seed);
+  fprintf(out, "# spikemill %s\n# seed %llu\n", mill_version(), (unsigned long long)sim->file->seed);
   for (const char *line = sim->config; *line;) {
     size_t n = strcspn(line, "\n");
     fprintf(out, "# config %.*s\n", (int)n, line);
@@ -70,7 +67,7 @@ static int open_spikes(struct mill_simulation *sim, struct mill_error *error)
                                           .group_count = file->population_count,
                                           .group = groups,
                                           .seed = file->seed,
-                                          .version = PACKAGE_VERSION,
+                                          .version = mill_version(),
                                           .config = sim->config};
     rc = mill_writer_open(path, NULL, &info, &sim->recorder.writer, error);
   }

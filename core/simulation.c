@@ -15,7 +15,7 @@
 #define PACKAGE_VERSION "unknown"
 #endif
 
-static double now_s(void)
+double mill_seconds(void)
 {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -31,7 +31,7 @@ int mill_simulation_open(const char *path, const struct mill_options *options, s
                          struct mill_error *error)
 {
   struct mill_simulation *sim = calloc(1, sizeof *sim);
-  double start = now_s();
+  double start = mill_seconds();
   uint64_t held = mill_memory_held(), limit;
   if (!sim)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
@@ -57,7 +57,7 @@ int mill_simulation_open(const char *path, const struct mill_options *options, s
   }
   if (mill_team_create(sim->workers, &sim->team, error) < 0 || mill_build(sim, error) < 0 || mill_record_open(sim, error) < 0)
     goto failed;
-  sim->setup_s = now_s() - start;
+  sim->setup_s = mill_seconds() - start;
   sim->memory_bytes = mill_memory_held() - held;
   *simulation = sim;
   return 0;
@@ -68,11 +68,13 @@ failed:
 
 int mill_simulation_advance(struct mill_simulation *sim, int64_t steps, struct mill_error *error)
 {
-  double start = now_s();
+  double start = mill_seconds();
+  if (steps > 0 && sim->recorder.writer && steps > sim->file->t0 + sim->file->duration - sim->step)
+    return mill_fail(error, MILL_USAGE, "cannot advance by %lld steps: the spike file ends with the configured duration", (long long)steps);
   if (steps < 0 || sim->finished || steps > INT64_MAX / sim->file->dt_ps / 2 - sim->step)
     return mill_fail(error, MILL_USAGE, "cannot advance by %lld steps%s", (long long)steps, sim->finished ? ": the run is finished" : "");
   mill_engine_run(sim, sim->step + steps);
-  sim->wall_s += now_s() - start;
+  sim->wall_s += mill_seconds() - start;
   if (sim->recorder.failed) {
     if (error)
       *error = sim->recorder.error;

@@ -101,6 +101,13 @@ struct mill_recorder {
   struct mill_error error;
 };
 
+/* What a network will need, before anything is allocated. */
+struct mill_estimate {
+  uint64_t neurons, synapses;              /* synapses: upper estimate for fixed-probability */
+  uint64_t synapse_bytes, ring_bytes, state_bytes, transient_bytes, total_bytes;
+  uint32_t largest_projection;             /* index, of the most bytes */
+};
+
 struct mill_simulation {
   struct mill_netfile *file;
   struct mill_team *team;
@@ -126,17 +133,15 @@ struct mill_simulation {
   struct mill_recorder recorder;
   char *folder;                            /* outputs, NULL: none */
   char *config;                            /* INI text recorded in outputs */
+  struct mill_estimate estimate;
   uint64_t memory_bytes;
   double setup_s, wall_s;
   int finished;
 };
 
-/* What a network will need, before anything is allocated. */
-struct mill_estimate {
-  uint64_t neurons, synapses;              /* synapses: upper estimate for fixed-probability */
-  uint64_t synapse_bytes, ring_bytes, state_bytes, transient_bytes, total_bytes;
-  uint32_t largest_projection;             /* index, of the most bytes */
-};
+/* Monotonic time. */
+double mill_seconds(void);
+
 void mill_estimate(const struct mill_netfile *file, struct mill_estimate *estimate);
 /* Fails (status 4) when the estimate is above what is free. */
 int mill_estimate_check(const struct mill_netfile *file, const struct mill_estimate *estimate, struct mill_error *error);

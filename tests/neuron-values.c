@@ -218,6 +218,39 @@ static void spike_files(void)
   rmdir(folder);
 }
 
+/* Times that fall into one step after rounding: no spike is lost, whatever the order of neurons, and all of one neuron add up. */
+static void merged_ticks(void)
+{
+  char path[] = "/tmp/mill-merge-XXXXXX", file[64], text[1024];
+  struct mill_simulation *sim;
+  struct mill_simulation_report report;
+  double v[2000];
+  int fd = mkstemp(path);
+  FILE *out;
+  if (fd < 0)
+    bail("cannot write to /tmp");
+  close(fd);
+  snprintf(file, sizeof file, "%s.csv", path);
+  out = fopen(file, "w");
+  if (!out)
+    bail("cannot write %s", file);
+  fputs("time_ms,neuron\n0.5000,1500\n0.5002,7\n0.5005,2\n0.5006,7\n0.5007,900\n", out);
+  fclose(out);
+  snprintf(text, sizeof text,
+           "[population.n]\nmodel = lif-delta\nsize = 2000\nv_th = 100\n[stimulus.s]\ntype = spike-file\ntarget = n\nweight = 31\nfile = %s\n"
+           "[stimulus.t]\ntype = poisson\nrate = 0\ntarget = n\nweight = 0.5\n[record]\nspikes = none\n",
+           file);
+  sim = net(text, NULL, 2);
+  net_advance(sim, 6);
+  mill_simulation_report(sim, &report);
+  mill_simulation_state(sim, "n", "v", v);
+  ok(v[1500] > 30 && v[2] > 30 && v[900] > 30 && v[7] > 60 && v[8] == 0, "spikes of one step in any order: %.3f %.3f %.3f, twice %.3f", v[2], v[900],
+     v[1500], v[7]);
+  mill_simulation_free(sim);
+  unlink(file);
+  unlink(path);
+}
+
 static void durations(void)
 {
   static const struct { const char *override; int good; } row[] = {
@@ -263,6 +296,7 @@ int main(void)
   refractoriness();
   delays();
   spike_files();
+  merged_ticks();
   durations();
   late_starts();
   return done_testing();

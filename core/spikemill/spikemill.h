@@ -28,7 +28,8 @@ struct mill_options {
 int mill_simulation_open(const char *path, const struct mill_options *options, struct mill_simulation **simulation,
                          struct mill_error *error);
 
-/* Simulates `steps` more steps. Results do not depend on how a run is cut into calls. May go beyond the configured duration. */
+/* Simulates `steps` more steps. Results do not depend on how a run is cut into calls. May go beyond the
+   configured duration when no spike file is written, whose head states it. */
 int mill_simulation_advance(struct mill_simulation *simulation, int64_t steps, struct mill_error *error);
 
 /* Writes what is left and puts the output files in place; marks them partial when `complete` is 0. Call once, before free; without it no

@@ -4,6 +4,7 @@
 #ifndef SPIKEMILL_STIMULUS_H
 #define SPIKEMILL_STIMULUS_H
 
+#include <spikemill/device.h>
 #include <spikemill/network.h>
 #include <spikemill/plugin.h>
 
@@ -42,7 +43,7 @@ struct mill_stimulus_ops {
   /* Checks parameters and builds tables into *self. An error's text starts with "KEY: " where a key is at fault. */
   int (*prepare)(const struct mill_host *host, const void *params, const struct mill_stimulus_target *target, void **self,
                  struct mill_error *error);
-  /* Spike files: the parameter key that names the file, or NULL. The core reads it before `prepare` and passes the table to
+  /* Spike files: the parameter key that names the file, or NULL. The core reads it after `prepare` and passes the table to
      `events_from`, which must copy nothing: the table stays valid until `release`. */
   const char *file_key;
   void (*events_from)(void *self, const struct mill_spike_table *table);
@@ -56,6 +57,38 @@ struct mill_stimulus_ops {
 
   void (*release)(const struct mill_host *host, void *self);
 };
+
+/* The step that begins at `ms`; -1 after an error that starts with "KEY: ". Times lie within a hundredth of a step of the grid. */
+static inline int64_t mill_stimulus_step(const struct mill_host *host, const struct mill_stimulus_target *target, const char *key,
+                                         double ms, struct mill_error *error)
+{
+  int64_t ps = mill_round_int64(ms * 1e9), step = ps / target->dt_ps, rest = ps % target->dt_ps, near = target->dt_ps / 100;
+  if (rest <= near)
+    return step;
+  if (target->dt_ps - rest <= near)
+    return step + 1;
+  return host->fail(error, MILL_USAGE, "%s: %.10g ms is no whole number of steps of %.10g ms; the nearest are %.10g and %.10g ms",
+                    key, ms, target->dt, (double)step * target->dt, (double)(step + 1) * target->dt);
+}
+
+/* The steps *start … *stop - 1 of a stimulus with the parameters `start` and `stop` in ms, stop = -1 meaning never. 0, or -1. */
+static inline int mill_stimulus_window(const struct mill_host *host, const struct mill_stimulus_target *target, double start_ms,
+                                       double stop_ms, int64_t *start, int64_t *stop, struct mill_error *error)
+{
+  *start = mill_stimulus_step(host, target, "start", start_ms, error);
+  *stop = INT64_MAX;
+  if (*start < 0)
+    return -1;
+  if (stop_ms < 0 && stop_ms != -1)
+    return host->fail(error, MILL_USAGE, "stop: expected a time from 0 ms on, or -1 for never, not %.10g ms", stop_ms);
+  if (stop_ms >= 0)
+    *stop = mill_stimulus_step(host, target, "stop", stop_ms, error);
+  if (*stop < 0)
+    return -1;
+  if (*stop < *start)
+    return host->fail(error, MILL_USAGE, "stop: %.10g ms is before the start at %.10g ms", stop_ms, start_ms);
+  return 0;
+}
 
 #ifdef __cplusplus
 }

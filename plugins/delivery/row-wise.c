@@ -33,6 +33,8 @@ static void release(const struct mill_host *host, void *self)
   (void)self;
 }
 
+#define AHEAD 2 /* spikes between asking for a row and walking it */
+
 /* First synapse of row[low … high) whose target is ≥ target, searched from `guess` outwards: where targets are spread evenly the guess
    is close, and the search touches lines of memory that the delivery will read anyway. */
 static uint64_t seek(const uint32_t *column, uint64_t low, uint64_t high, uint64_t guess, uint32_t target)
@@ -111,13 +113,14 @@ static uint64_t expected(uint64_t n, uint32_t target, uint32_t size)
   return (uint64_t)((double)n * target / size);
 }
 
+/* Asks for the lines of a row that should hold its part for the slice. */
 static void prefetch(const struct mill_projection *p, const struct mill_slice *slice, uint32_t size, uint32_t neuron)
 {
   const uint64_t begin = p->row[neuron], n = p->row[neuron + 1] - begin;
-  const uint32_t *column = p->column + begin + expected(n, slice->first, size);
-  __builtin_prefetch(column);
-  __builtin_prefetch(column + 16);
-  __builtin_prefetch(column + 32);
+  const char *line = (const char *)(p->column + begin + expected(n, slice->first, size));
+  const char *end = (const char *)(p->column + begin + expected(n, slice->first + slice->count, size));
+  for (line -= slice->first > 0 ? 64 : 0; line < end + 64; line += 64)
+    __builtin_prefetch(line);
 }
 
 static uint64_t deliver_list(const struct mill_projection *p, const struct mill_population *target, const struct mill_slice *slice,
@@ -129,8 +132,8 @@ static uint64_t deliver_list(const struct mill_projection *p, const struct mill_
   uint64_t events = 0;
   for (uint32_t k = 0; k < count; k++) {
     uint64_t begin = p->row[spikes[k].neuron], end = p->row[spikes[k].neuron + 1], n = end - begin, from = begin;
-    if (k + 1 < count)
-      prefetch(p, slice, target->size, spikes[k + 1].neuron);
+    if (k + AHEAD < count)
+      prefetch(p, slice, target->size, spikes[k + AHEAD].neuron);
     if (slice->first > 0)
       begin = seek(p->column, from, end, from + expected(n, slice->first, target->size), slice->first);
     if (last < target->size) {

@@ -11,36 +11,14 @@ struct source {
   int64_t start, stop; /* steps: first, and one past the last */
 };
 
-/* The step that begins at `ms`; -1 after an error. Times lie within a hundredth of a step of the grid. */
-static int64_t step_of(const struct mill_host *host, const struct mill_stimulus_target *target, const char *key, double ms,
-                       struct mill_error *error)
-{
-  int64_t ps = mill_round_int64(ms * 1e9), step = ps / target->dt_ps, rest = ps % target->dt_ps, near = target->dt_ps / 100;
-  if (rest <= near)
-    return step;
-  if (target->dt_ps - rest <= near)
-    return step + 1;
-  return host->fail(error, MILL_USAGE, "%s: %.10g ms is no whole number of steps of %.10g ms; the nearest are %.10g and %.10g ms",
-                    key, ms, target->dt, (double)step * target->dt, (double)(step + 1) * target->dt);
-}
-
 static int prepare(const struct mill_host *host, const void *params, const struct mill_stimulus_target *target, void **self,
                    struct mill_error *error)
 {
   const struct values *values = (const struct values *)params;
   struct source source = {values->amplitude, 0, INT64_MAX}, *copy;
   *self = NULL;
-  source.start = step_of(host, target, "start", values->start, error);
-  if (source.start < 0)
+  if (mill_stimulus_window(host, target, values->start, values->stop, &source.start, &source.stop, error) < 0)
     return -1;
-  if (values->stop >= 0)
-    source.stop = step_of(host, target, "stop", values->stop, error);
-  else if (values->stop != -1)
-    return host->fail(error, MILL_USAGE, "stop: expected a time from 0 ms on, or -1 for never, not %.10g ms", values->stop);
-  if (source.stop < 0)
-    return -1;
-  if (source.stop < source.start)
-    return host->fail(error, MILL_USAGE, "stop: %.10g ms is before the start at %.10g ms", values->stop, values->start);
   copy = (struct source *)host->allocate("stimulus", 1, sizeof *copy);
   if (!copy)
     return host->fail(error, MILL_RESOURCES, "out of memory");
@@ -64,7 +42,7 @@ static void release(const struct mill_host *host, void *self)
 }
 
 static const struct mill_param_spec params[] = {
-  {"amplitude", "model", NULL, NULL, "current, in the unit of the model's current", -1e30, 1e30, offsetof(struct values, amplitude),
+  {"amplitude", "", NULL, NULL, "current, in the unit of the model's current", -1e30, 1e30, offsetof(struct values, amplitude),
    MILL_REAL, MILL_REQUIRED},
   {"start", "ms", "0", NULL, "begin: steps from this time on", 0, 9e9, offsetof(struct values, start), MILL_REAL, 0},
   {"stop", "ms", "-1", NULL, "end: steps before this time; -1 for never", -1, 9e9, offsetof(struct values, stop), MILL_REAL, 0},

@@ -67,19 +67,6 @@ __attribute__((target("avx2"))) static void draw_avx2(uint64_t key, uint64_t pai
 }
 #endif
 
-/* The step that begins at `ms`; -1 after an error. Times lie within a hundredth of a step of the grid. */
-static int64_t step_of(const struct mill_host *host, const struct mill_stimulus_target *target, const char *key, double ms,
-                       struct mill_error *error)
-{
-  int64_t ps = mill_round_int64(ms * 1e9), step = ps / target->dt_ps, rest = ps % target->dt_ps, near = target->dt_ps / 100;
-  if (rest <= near)
-    return step;
-  if (target->dt_ps - rest <= near)
-    return step + 1;
-  return host->fail(error, MILL_USAGE, "%s: %.10g ms is no whole number of steps of %.10g ms; the nearest are %.10g and %.10g ms",
-                    key, ms, target->dt, (double)step * target->dt, (double)(step + 1) * target->dt);
-}
-
 static int prepare(const struct mill_host *host, const void *params, const struct mill_stimulus_target *target, void **self,
                    struct mill_error *error)
 {
@@ -91,17 +78,8 @@ static int prepare(const struct mill_host *host, const void *params, const struc
   if (__builtin_cpu_supports("avx2"))
     source.draw = draw_avx2;
 #endif
-  source.start = step_of(host, target, "start", values->start, error);
-  if (source.start < 0)
+  if (mill_stimulus_window(host, target, values->start, values->stop, &source.start, &source.stop, error) < 0)
     return -1;
-  if (values->stop >= 0)
-    source.stop = step_of(host, target, "stop", values->stop, error);
-  else if (values->stop != -1)
-    return host->fail(error, MILL_USAGE, "stop: expected a time from 0 ms on, or -1 for never, not %.10g ms", values->stop);
-  if (source.stop < 0)
-    return -1;
-  if (source.stop < source.start)
-    return host->fail(error, MILL_USAGE, "stop: %.10g ms is before the start at %.10g ms", values->stop, values->start);
   if (mill_poisson_table(mean, &source.table) < 0)
     return host->fail(error, MILL_USAGE, "rate: %.10g Hz are %.10g events in a step of %.10g ms; expected at most %.10g",
                       values->rate, mean, target->dt, MILL_POISSON_MAX);
