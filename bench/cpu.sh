@@ -14,10 +14,10 @@ median() { sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : 
 none=(--set 'projection.exc_all.rule=fixed-probability(0)' --set 'projection.inh_all.rule=fixed-probability(0)')
 
 echo "## Threads"
-for network in "vogels 8e6" "brunel 20e6"; do
-  set -- $network
-  echo "$1, $2 synapses:"
-  "$spikemill" compare "$examples/$1.ini" --set define.synapses="$2" --threads 1,2 --repeat "$repeat" 2>/dev/null
+for network in "vogels 8e6 2000" "brunel 20e6 1000"; do
+  read -r name synapses ms <<<"$network"
+  echo "$name, $synapses synapses, $ms ms:"
+  "$spikemill" compare "$examples/$name.ini" --set define.synapses="$synapses" --duration "$ms" --threads 1,2 --repeat "$repeat" 2>/dev/null
 done
 
 echo

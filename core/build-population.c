@@ -148,7 +148,7 @@ static int build_population(struct mill_simulation *sim, uint32_t index, uint32_
   if (run->ops->state_count > 256)
     return mill_place_fail(error, &setup->place, "model", "has more than 256 states");
   *population = (struct mill_population){
-    .name = setup->name, .index = index, .first = first, .size = setup->size, .receptor_count = run->ops->receptor_count};
+      .name = setup->name, .index = index, .first = first, .size = setup->size, .receptor_count = run->ops->receptor_count};
   run->param = calloc(1, run->code->param_size + 8u);
   run->column = calloc(run->ops->state_count + 1u, sizeof *run->column);
   run->accumulator = calloc(run->ops->receptor_count + 1u, sizeof *run->accumulator);
@@ -222,21 +222,21 @@ static int build_worker(struct mill_simulation *sim, struct mill_worker *worker,
   return 0;
 }
 
-static uint32_t slice_width(const struct mill_simulation *sim, uint32_t size)
+static uint32_t slice_width(const struct mill_delivery_ops *delivery, uint32_t size, uint32_t workers)
 {
-  uint64_t width = sim->delivery->slice_width(size, sim->workers);
+  uint64_t width = delivery->slice_width(size, workers);
   width = (width + 63) / 64 * 64;
   return width == 0 ? 64 : width > 4294967232u ? 4294967232u : (uint32_t)width;
 }
 
-int mill_build_slices(struct mill_simulation *sim, struct mill_error *error)
+int mill_build_slices(struct mill_simulation *sim, const struct mill_delivery_ops *delivery, struct mill_error *error)
 {
   uint32_t populations = sim->network.population_count, receptors = 0, n = 0;
   sim->slice_of = calloc(populations + 1u, sizeof *sim->slice_of);
   if (!sim->slice_of)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
   for (uint32_t p = 0; p < populations; p++) {
-    uint32_t size = sim->population[p].size, width = slice_width(sim, size);
+    uint32_t size = sim->population[p].size, width = slice_width(delivery, size, sim->workers);
     sim->slice_of[p] = n;
     n += (uint32_t)(((uint64_t)size + width - 1) / width);
     receptors = sim->population[p].receptor_count > receptors ? sim->population[p].receptor_count : receptors;
@@ -244,6 +244,7 @@ int mill_build_slices(struct mill_simulation *sim, struct mill_error *error)
   sim->slice_of[populations] = sim->slice_count = n;
   sim->slice = calloc(n + 1u, sizeof *sim->slice);
   sim->slice_worker = calloc(n + 1u, sizeof *sim->slice_worker);
+  sim->claimed = calloc(n + 1u, sizeof *sim->claimed);
   sim->worker = calloc(sim->workers, sizeof *sim->worker);
   for (int g = 0; g < 2; g++) {
     sim->generation[g].spikes = calloc(n + 1u, sizeof *sim->generation[g].spikes);
@@ -251,10 +252,11 @@ int mill_build_slices(struct mill_simulation *sim, struct mill_error *error)
     if (!sim->generation[g].spikes || !sim->generation[g].count)
       return mill_fail(error, MILL_RESOURCES, "out of memory");
   }
-  if (!sim->slice || !sim->slice_worker || !sim->worker)
+  if (!sim->slice || !sim->slice_worker || !sim->claimed || !sim->worker)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
   for (uint32_t p = 0; p < populations; p++) {
-    uint32_t size = sim->population[p].size, width = slice_width(sim, size), count = sim->slice_of[p + 1] - sim->slice_of[p];
+    uint32_t size = sim->population[p].size, width = slice_width(delivery, size, sim->workers),
+             count = sim->slice_of[p + 1] - sim->slice_of[p];
     for (uint32_t i = 0; i < count; i++) {
       uint32_t at = sim->slice_of[p] + i, begin = i * width;
       sim->slice[at] = (struct mill_slice){p, begin, size - begin < width ? size - begin : width};
@@ -266,6 +268,9 @@ int mill_build_slices(struct mill_simulation *sim, struct mill_error *error)
       }
     }
   }
+  sim->network.slice_count = n;
+  sim->network.slice = sim->slice;
+  sim->network.slice_of = sim->slice_of;
   for (uint32_t w = 0; w < sim->workers; w++) {
     if (build_worker(sim, &sim->worker[w], receptors, error) < 0)
       return -1;
@@ -295,4 +300,5 @@ void mill_build_slices_free(struct mill_simulation *sim)
   free(sim->slice);
   free(sim->slice_of);
   free(sim->slice_worker);
+  free(sim->claimed);
 }

@@ -24,8 +24,8 @@ static const char *text_param(const struct mill_choice *choice, const char *key)
 }
 
 /* The group of a spike file that a stimulus replays: the one named, or the only one. */
-static const struct mill_group *find_group(const struct mill_stimulus_setup *setup, const struct mill_stream *stream, const char *path,
-                                           struct mill_error *error)
+static const struct mill_group *find_group(const struct mill_stimulus_setup *setup, const struct mill_stream *stream,
+                                           const char *path, struct mill_error *error)
 {
   const char *wanted = text_param(&setup->stimulus, "population");
   char known[256] = "";
@@ -45,8 +45,8 @@ static const struct mill_group *find_group(const struct mill_stimulus_setup *set
 }
 
 static int take_event(const struct mill_simulation *sim, const struct mill_stimulus_setup *setup, const struct mill_stream *stream,
-                      const struct mill_event *event, const struct mill_group *group, const char *path, struct mill_stimulus_run *run,
-                      uint64_t *n, struct mill_error *error)
+                      const struct mill_event *event, const struct mill_group *group, const char *path,
+                      struct mill_stimulus_run *run, uint64_t *n, struct mill_error *error)
 {
   const struct mill_netfile *file = sim->file;
   uint32_t size = file->population[setup->target].size, neuron = event->unit - group->first;
@@ -66,16 +66,18 @@ static int take_event(const struct mill_simulation *sim, const struct mill_stimu
   }
   if (mill_grid_steps(ps, file->dt_ps, &step) < 0) {
     if (!file->off_grid) {
-      mill_place_fail(error, &setup->place, "file", "%s: spike at %s ms of neuron %u lies between steps of %s ms; off_grid = allow rounds it",
-                      path, found, neuron, dt);
+      mill_place_fail(error, &setup->place, "file",
+                      "%s: spike at %s ms of neuron %u lies between steps of %s ms; off_grid = allow rounds it", path, found,
+                      neuron, dt);
       error->status = MILL_DATA;
       return -1;
     }
     step = ps / file->dt_ps + (ps % file->dt_ps * 2 >= file->dt_ps);
   }
   if (step <= file->t0) {
-    mill_place_fail(error, &setup->place, "file", "%s: spike at %s ms of neuron %u is not after the start of the run: the first step ends at %s ms",
-                    path, found, neuron, mill_text_double(dt, (double)(file->t0 + 1) * file->dt));
+    mill_place_fail(error, &setup->place, "file",
+                    "%s: spike at %s ms of neuron %u is not after the start of the run: the first step ends at %s ms", path, found,
+                    neuron, mill_text_double(dt, (double)(file->t0 + 1) * file->dt));
     error->status = MILL_DATA;
     return -1;
   }
@@ -215,8 +217,8 @@ int mill_build_stimuli(struct mill_simulation *sim, struct mill_error *error)
     if (run->ops->file_key && read_spike_file(sim, i, error) < 0)
       return -1;
     if (run->ops->events)
-      sim->weighing[sim->file->projection_count + i] =
-        (struct mill_weighing){.name = setup->name, .weight = setup->weight, .targets = target.size, .largest = run->ops->largest(run->self)};
+      sim->weighing[sim->file->projection_count + i] = (struct mill_weighing){
+          .name = setup->name, .weight = setup->weight, .targets = target.size, .largest = run->ops->largest(run->self)};
   }
   return list_stimuli(sim, error);
 }

@@ -81,7 +81,7 @@ void mill_estimate(const struct mill_netfile *file, struct mill_estimate *e)
     const struct mill_projection_setup *p = &file->projection[i];
     struct mill_weighing w = {.weight = p->weight, .delay = p->delay, .edges = p->edges};
     uint64_t n = mill_connection_estimate(&p->connection), each = mill_weighing_estimate(&w, 1), transient, bytes, delay;
-    bytes = plus(8 * ((uint64_t)p->connection.sources + 1), times(4 + each, n));
+    bytes = plus(16 * ((uint64_t)p->connection.sources + 1), times(4 + each, n));
     transient = transient_bytes(&p->connection, n);
     e->synapses = plus(e->synapses, n);
     e->synapse_bytes = plus(e->synapse_bytes, bytes);
@@ -115,8 +115,9 @@ int mill_estimate_check(const struct mill_netfile *file, const struct mill_estim
     return 0;
   if (file->projection_count)
     mill_text_format(of, sizeof of, "; most of it is projection `%s`", file->projection[e->largest_projection].name);
-  mill_fail(error, MILL_RESOURCES, "the network needs %s for %llu synapses and %llu neurons, %s are free%s", mill_memory_text(need, e->total_bytes),
-            (unsigned long long)e->synapses, (unsigned long long)e->neurons, mill_memory_text(has, available), of);
+  mill_fail(error, MILL_RESOURCES, "the network needs %s for %llu synapses and %llu neurons, %s are free%s",
+            mill_memory_text(need, e->total_bytes), (unsigned long long)e->synapses, (unsigned long long)e->neurons,
+            mill_memory_text(has, available), of);
   if (file->projection_count && e->synapse_bytes > e->ring_bytes)
     mill_place_refuse(error, &file->projection[e->largest_projection].place, MILL_RESOURCES, error->text);
   return -1;
@@ -130,8 +131,9 @@ static void report_drawing(const struct mill_netfile *file, const struct mill_we
   if (w->delay_rounded_from_ps && (index == 0 || p[-1].place.section != p->place.section)) {
     uint64_t steps = mill_delay_steps(w->delay_rounded_from_ps, file->dt_ps);
     mill_ini_where(file->ini, p->place.section, mill_ini_entry_find(p->place.section, "delay"), where, sizeof where);
-    mill_note("%sdelays are whole steps: %s ms became %llu steps, %s ms", where, mill_text_double(from, (double)w->delay_rounded_from_ps / 1e9),
-              (unsigned long long)steps, mill_text_double(to, (double)((int64_t)steps * file->dt_ps) / 1e9));
+    mill_note("%sdelays are whole steps: %s ms became %llu steps, %s ms", where,
+              mill_text_double(from, (double)w->delay_rounded_from_ps / 1e9), (unsigned long long)steps,
+              mill_text_double(to, (double)((int64_t)steps * file->dt_ps) / 1e9));
   }
   if (w->redrawn || w->clipped) {
     mill_ini_where(file->ini, p->place.section, NULL, where, sizeof where);
@@ -178,14 +180,16 @@ static int connect_all(struct mill_simulation *sim, struct mill_error *error)
 }
 
 /* The section whose weights an error of mill_weigh is about, which names it; NULL when it is about all of them. */
-static const struct mill_place *place_of_fault(const struct mill_simulation *sim, struct mill_weighing *const *list, uint32_t n, const char *text)
+static const struct mill_place *place_of_fault(const struct mill_simulation *sim, struct mill_weighing *const *list, uint32_t n,
+                                               const char *text)
 {
   for (uint32_t i = 0; i < n; i++) {
     uint32_t at = (uint32_t)(list[i] - sim->weighing);
     char name[160];
     mill_text_format(name, sizeof name, "`%s`", list[i]->name);
     if (strstr(text, name))
-      return at < sim->file->projection_count ? &sim->file->projection[at].place : &sim->file->stimulus[at - sim->file->projection_count].place;
+      return at < sim->file->projection_count ? &sim->file->projection[at].place
+                                              : &sim->file->stimulus[at - sim->file->projection_count].place;
   }
   return NULL;
 }
@@ -286,9 +290,11 @@ static int allocate_rings(struct mill_simulation *sim, struct mill_error *error)
   return 0;
 }
 
+/* Whether both strategies serve the network, then the slices that the delivery wants, then its own tables. */
 static int prepare_strategies(struct mill_simulation *sim, struct mill_error *error)
 {
   const struct mill_plasticity_ops *plasticity = sim->file->plasticity.plugin->ops;
+  const struct mill_delivery_ops *delivery = sim->file->delivery.plugin->ops;
   const struct mill_place place = {sim->file->ini, mill_ini_section_find(sim->file->ini, "strategy")};
   struct mill_error inner = {0};
   char why[512] = "";
@@ -296,12 +302,15 @@ static int prepare_strategies(struct mill_simulation *sim, struct mill_error *er
   for (uint32_t i = 0; i < sim->file->projection_count; i++)
     plastic += ((const struct mill_synapse_ops *)sim->file->projection[i].synapse.plugin->ops)->plastic != 0;
   if (!plasticity->applicable(&sim->network, plastic, why, sizeof why))
-    return mill_place_fail(error, &place, "plasticity", "`%s` cannot serve this network: %s", sim->file->plasticity.plugin->name, why);
-  sim->delivery = sim->file->delivery.plugin->ops;
-  if (!sim->delivery->applicable(&sim->network, why, sizeof why))
+    return mill_place_fail(error, &place, "plasticity", "`%s` cannot serve this network: %s", sim->file->plasticity.plugin->name,
+                           why);
+  if (!delivery->applicable(&sim->network, why, sizeof why))
     return mill_place_fail(error, &place, "delivery", "`%s` cannot serve this network: %s", sim->file->delivery.plugin->name, why);
-  if (sim->delivery->prepare(&mill_host, sim->file->delivery.values, &sim->network, &sim->delivery_self, &inner) < 0)
+  if (mill_build_slices(sim, delivery, error) < 0)
+    return -1;
+  if (delivery->prepare(&mill_host, sim->file->delivery.values, &sim->network, &sim->delivery_self, &inner) < 0)
     return mill_place_refuse(error, &place, inner.status, inner.text);
+  sim->delivery = delivery;
   return 0;
 }
 
@@ -339,8 +348,8 @@ int mill_build(struct mill_simulation *sim, struct mill_error *error)
                                        .projection = sim->projection};
   sim->step = file->t0;
   if (mill_build_populations(sim, error) < 0 || mill_build_stimuli(sim, error) < 0 || connect_all(sim, error) < 0 ||
-      weigh_all(sim, error) < 0 || drop_edges(sim->file) < 0 || allocate_rings(sim, error) < 0 || prepare_strategies(sim, error) < 0 ||
-      mill_build_slices(sim, error) < 0)
+      weigh_all(sim, error) < 0 || drop_edges(sim->file) < 0 || allocate_rings(sim, error) < 0 ||
+      prepare_strategies(sim, error) < 0)
     return -1;
   return 0;
 }

@@ -15,11 +15,11 @@
 
 enum { SET, THREADS, QUIET, JSON, HELP };
 static const struct mill_option options[] = {
-  [SET] = {"set", 0, "SECTION.KEY=VALUE", "override a value of the file; may be repeated", 1},
-  [THREADS] = {"threads", 0, "N", "worker threads (default: one a processor)", 0},
-  [QUIET] = {"quiet", 0, NULL, "exit status only", 0},
-  [JSON] = {"json", 0, NULL, "one JSON object on standard output, nothing else", 0},
-  [HELP] = {"help", 'h', NULL, "this text", 0},
+    [SET] = {"set", 0, "SECTION.KEY=VALUE", "override a value of the file; may be repeated", 1},
+    [THREADS] = {"threads", 0, "N", "worker threads (default: one a processor)", 0},
+    [QUIET] = {"quiet", 0, NULL, "exit status only", 0},
+    [JSON] = {"json", 0, NULL, "one JSON object on standard output, nothing else", 0},
+    [HELP] = {"help", 'h', NULL, "this text", 0},
 };
 #define COUNT (sizeof options / sizeof *options)
 
@@ -75,8 +75,9 @@ static void print(const struct mill_simulation *sim, const struct mill_estimate 
   uint64_t synapses = 0;
   for (uint32_t i = 0; i < n->projection_count; i++)
     synapses += n->projection[i].synapses;
-  printf("%u neurons, %llu synapses; %lld steps of %.6g ms from step %lld, epochs of %u steps, longest delay %u steps\n", n->neurons,
-         (unsigned long long)synapses, (long long)sim->file->duration, n->dt, (long long)sim->file->t0, n->epoch_steps, n->delay_max);
+  printf("%u neurons, %llu synapses; %lld steps of %.6g ms from step %lld, epochs of %u steps, longest delay %u steps\n",
+         n->neurons, (unsigned long long)synapses, (long long)sim->file->duration, n->dt, (long long)sim->file->t0, n->epoch_steps,
+         n->delay_max);
   printf("cpu, %u thread%s, %s precision, delivery %s, plasticity %s\n", sim->workers, sim->workers == 1 ? "" : "s",
          sim->file->precision ? "double" : "single", sim->file->delivery.plugin->name, sim->file->plasticity.plugin->name);
   printf("memory: %s held (estimate %s: synapses %s, delay rings %s), %s free before\n", mill_memory_text(a, sim->memory_bytes),
@@ -92,8 +93,9 @@ static void print(const struct mill_simulation *sim, const struct mill_estimate 
   }
   for (uint32_t i = 0; i < n->projection_count; i++) {
     const struct mill_projection *p = &n->projection[i];
-    printf("projection %s: %s to %s, %llu synapses, delays %u to %u steps, %u-bit weights\n", p->name, n->population[p->source].name,
-           n->population[p->target].name, (unsigned long long)p->synapses, p->delay_min, p->delay_max, p->weight_bits);
+    printf("projection %s: %s to %s, %llu synapses, delays %u to %u steps, %u-bit weights\n", p->name,
+           n->population[p->source].name, n->population[p->target].name, (unsigned long long)p->synapses, p->delay_min,
+           p->delay_max, p->weight_bits);
   }
 }
 
@@ -145,8 +147,9 @@ int mill_cmd_check(int argc, char **argv)
   if (parse(&q, argc, argv, &error) < 0)
     status = mill_report_error(&error);
   else if (q.help)
-    mill_usage(stdout, "check NET.ini [option]…", "Validates a network file; prints what would run, the memory it needs and the quantum of each receptor.",
-               options, COUNT);
+    mill_usage(stdout, "check NET.ini [option]…",
+               "Validates a network file; prints what would run, the memory it needs and the quantum of each receptor.", options,
+               COUNT);
   else if (check(&q, &error) < 0)
     status = mill_report_error(&error);
   mill_overrides_free(&q.overrides);

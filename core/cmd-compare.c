@@ -18,19 +18,19 @@
 
 enum { DELIVERY, PLASTICITY, BACKEND, PRECISION, THREADS, REPEAT, CSV, SET, DURATION, SEED, QUIET, JSON, HELP };
 static const struct mill_option options[] = {
-  [DELIVERY] = {"delivery", 0, "A,B|all", "delivery strategies", 0},
-  [PLASTICITY] = {"plasticity", 0, "A,B|all", "plasticity strategies", 0},
-  [BACKEND] = {"backend", 0, "cpu,cuda", "where to run", 0},
-  [PRECISION] = {"precision", 0, "single,double", "arithmetic of the neurons; results are compared within one precision", 0},
-  [THREADS] = {"threads", 0, "1,2,…", "worker threads", 0},
-  [REPEAT] = {"repeat", 0, "N", "timed runs of each variant, interleaved, after one warm-up run (default 3)", 0},
-  [CSV] = {"csv", 0, "FILE", "write the table as CSV", 0},
-  [SET] = {"set", 0, "SECTION.KEY=VALUE", "override a value of the file; may be repeated", 1},
-  [DURATION] = {"duration", 0, "MS", "simulated time", 0},
-  [SEED] = {"seed", 0, "N", "seed of every random number", 0},
-  [QUIET] = {"quiet", 0, NULL, "exit status only", 0},
-  [JSON] = {"json", 0, NULL, "one JSON object on standard output, nothing else", 0},
-  [HELP] = {"help", 'h', NULL, "this text", 0},
+    [DELIVERY] = {"delivery", 0, "A,B|all", "delivery strategies", 0},
+    [PLASTICITY] = {"plasticity", 0, "A,B|all", "plasticity strategies", 0},
+    [BACKEND] = {"backend", 0, "cpu,cuda", "where to run", 0},
+    [PRECISION] = {"precision", 0, "single,double", "arithmetic of the neurons; results are compared within one precision", 0},
+    [THREADS] = {"threads", 0, "1,2,…", "worker threads", 0},
+    [REPEAT] = {"repeat", 0, "N", "timed runs of each variant, interleaved, after one warm-up run (default 3)", 0},
+    [CSV] = {"csv", 0, "FILE", "write the table as CSV", 0},
+    [SET] = {"set", 0, "SECTION.KEY=VALUE", "override a value of the file; may be repeated", 1},
+    [DURATION] = {"duration", 0, "MS", "simulated time", 0},
+    [SEED] = {"seed", 0, "N", "seed of every random number", 0},
+    [QUIET] = {"quiet", 0, NULL, "exit status only", 0},
+    [JSON] = {"json", 0, NULL, "one JSON object on standard output, nothing else", 0},
+    [HELP] = {"help", 'h', NULL, "this text", 0},
 };
 #define COUNT (sizeof options / sizeof *options)
 static const enum mill_axis axis_of[] = {[DELIVERY] = MILL_AXIS_DELIVERY,
@@ -46,8 +46,8 @@ struct request {
   int64_t repeat;
   int quiet, json, help;
   char difference[512];
-  uint32_t compared;    /* variants that have another to equal */
-  char *part;           /* of the CSV file */
+  uint32_t compared; /* variants that have another to equal */
+  char *part;        /* of the CSV file */
   FILE *out;
 };
 
@@ -58,15 +58,27 @@ static int take(struct request *r, int at, const char *value, struct mill_error 
   case PLASTICITY:
   case BACKEND:
   case PRECISION:
-  case THREADS: return mill_variants_axis(&r->variants, axis_of[at], value, error);
-  case REPEAT: return mill_option_int("repeat", value, 1, 1000, &r->repeat, error);
-  case SET: return mill_override_add(&r->overrides, value, error);
-  case DURATION: return mill_override_set(&r->overrides, "simulation.duration", value, error);
-  case SEED: return mill_override_set(&r->overrides, "simulation.seed", value, error);
-  case CSV: r->csv = value; break;
-  case QUIET: r->quiet = 1; break;
-  case JSON: r->json = 1; break;
-  default: r->help = 1;
+  case THREADS:
+    return mill_variants_axis(&r->variants, axis_of[at], value, error);
+  case REPEAT:
+    return mill_option_int("repeat", value, 1, 1000, &r->repeat, error);
+  case SET:
+    return mill_override_add(&r->overrides, value, error);
+  case DURATION:
+    return mill_override_set(&r->overrides, "simulation.duration", value, error);
+  case SEED:
+    return mill_override_set(&r->overrides, "simulation.seed", value, error);
+  case CSV:
+    r->csv = value;
+    break;
+  case QUIET:
+    r->quiet = 1;
+    break;
+  case JSON:
+    r->json = 1;
+    break;
+  default:
+    r->help = 1;
   }
   return 0;
 }
@@ -164,7 +176,8 @@ static void print(const struct request *r)
 {
   const struct mill_variants *v = &r->variants;
   char hash[40], memory[32];
-  printf("%-36s %10s %10s %10s %8s %10s  %s\n", "variant", "median s", "min s", "max s", "ratio", "memory", "hash of spikes:weights");
+  printf("%-36s %10s %10s %10s %8s %10s  %s\n", "variant", "median s", "min s", "max s", "ratio", "memory",
+         "hash of spikes:weights");
   for (uint32_t i = 0; i < v->count; i++) {
     const struct mill_variant *x = &v->variant[i];
     hash_text(hash, sizeof hash, x);
@@ -239,9 +252,9 @@ static int write_csv(struct request *r, struct mill_error *error)
   for (uint32_t i = 0; i < v->count; i++) {
     const struct mill_variant *x = &v->variant[i];
     hash_text(hash, sizeof hash, x);
-    fprintf(out, "\"%s\",%s,%s,%s,%s,%llu,%s\n", x->name, mill_text_double(number[0], x->median), mill_text_double(number[1], x->least),
-            mill_text_double(number[2], x->most), mill_text_double(number[3], x->median / v->variant[0].median),
-            (unsigned long long)x->memory_bytes, hash);
+    fprintf(out, "\"%s\",%s,%s,%s,%s,%llu,%s\n", x->name, mill_text_double(number[0], x->median),
+            mill_text_double(number[1], x->least), mill_text_double(number[2], x->most),
+            mill_text_double(number[3], x->median / v->variant[0].median), (unsigned long long)x->memory_bytes, hash);
   }
   failed = ferror(out);
   r->out = NULL;
@@ -258,7 +271,8 @@ static int compare(struct request *r, struct mill_error *error)
 {
   int rc = 0;
   mill_interrupt_catch();
-  if ((r->csv && open_csv(r, error) < 0) || mill_variants_cross(&r->variants, (uint32_t)r->repeat + 1, error) < 0 || run_all(r, error) < 0)
+  if ((r->csv && open_csv(r, error) < 0) || mill_variants_cross(&r->variants, (uint32_t)r->repeat + 1, error) < 0 ||
+      run_all(r, error) < 0)
     return -1;
   if (r->json)
     rc = print_json(r, error);

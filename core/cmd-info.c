@@ -18,18 +18,18 @@
 
 enum { TEMPLATE, QUIET, JSON, HELP };
 static const struct mill_option options[] = {
-  [TEMPLATE] = {"template", 0, NULL, "the plugin's parameters as a commented INI section", 0},
-  [QUIET] = {"quiet", 0, NULL, "do not report broken plugins", 0},
-  [JSON] = {"json", 0, NULL, "one JSON object on standard output, nothing else", 0},
-  [HELP] = {"help", 'h', NULL, "this text", 0},
+    [TEMPLATE] = {"template", 0, NULL, "the plugin's parameters as a commented INI section", 0},
+    [QUIET] = {"quiet", 0, NULL, "do not report broken plugins", 0},
+    [JSON] = {"json", 0, NULL, "one JSON object on standard output, nothing else", 0},
+    [HELP] = {"help", 'h', NULL, "this text", 0},
 };
 #define COUNT (sizeof options / sizeof *options)
 static const char summary[] =
-  "Lists the plugins, those of one kind, or everything about one of them: parameters with defaults, units and\n"
-  "ranges, and a neuron model's states and receptors. NAME may be the path of a plugin's file. `info device` tells\n"
-  "what this machine has to compute with.\n"
-  "\n"
-  "Kinds: neuron, synapse, plasticity, delivery, stimulus, format.";
+    "Lists the plugins, those of one kind, or everything about one of them: parameters with defaults, units and\n"
+    "ranges, and a neuron model's states and receptors. NAME may be the path of a plugin's file. `info device` tells\n"
+    "what this machine has to compute with.\n"
+    "\n"
+    "Kinds: neuron, synapse, plasticity, delivery, stimulus, format.";
 
 static const struct {
   uint32_t bit;
@@ -199,8 +199,8 @@ static int json_add_plugin(cJSON *o, const struct mill_plugin *p)
   char abi[32];
   mill_text_format(abi, sizeof abi, "%u.%u", p->abi_major, p->abi_minor);
   int bad = json_text(o, "kind", mill_kind_name(p->kind)) | json_text(o, "name", p->name) | json_text(o, "version", p->version) |
-            json_text(o, "summary", p->summary) | json_text(o, "licence", p->licence) |
-            json_text(o, "path", mill_plugin_path(p)) | json_text(o, "abi", abi);
+            json_text(o, "summary", p->summary) | json_text(o, "licence", p->licence) | json_text(o, "path", mill_plugin_path(p)) |
+            json_text(o, "abi", abi);
   cJSON *flags = cJSON_AddArrayToObject(o, "flags");
   for (size_t i = 0; i < FLAGS; i++)
     if (p->flags & flag_names[i].bit)

@@ -21,25 +21,25 @@
 
 enum { OUTPUT, QUIET, JSON, HELP };
 static const struct mill_option options[] = {
-  [OUTPUT] = {"output", 'o', "DIR", "the folder to make (default: ./NAME)", 0},
-  [QUIET] = {"quiet", 0, NULL, "print nothing", 0},
-  [JSON] = {"json", 0, NULL, "one JSON object on standard output, nothing else", 0},
-  [HELP] = {"help", 'h', NULL, "this text", 0},
+    [OUTPUT] = {"output", 'o', "DIR", "the folder to make (default: ./NAME)", 0},
+    [QUIET] = {"quiet", 0, NULL, "print nothing", 0},
+    [JSON] = {"json", 0, NULL, "one JSON object on standard output, nothing else", 0},
+    [HELP] = {"help", 'h', NULL, "this text", 0},
 };
 #define COUNT (sizeof options / sizeof *options)
 static const char summary[] =
-  "Writes a working plugin into a new folder: the commented source of a neuron model, a Makefile, a small network\n"
-  "that uses it, and a test. `make check` in the folder builds and tries it. NAME: [a-z][a-z0-9-]*.";
+    "Writes a working plugin into a new folder: the commented source of a neuron model, a Makefile, a small network\n"
+    "that uses it, and a test. `make check` in the folder builds and tries it. NAME: [a-z][a-z0-9-]*.";
 
 static const struct file {
   const char *name;
   const char *const *line;
   size_t count;
 } files[] = {
-  {"neuron-@NAME@.c", model_text, sizeof model_text / sizeof *model_text},
-  {"Makefile", makefile_text, sizeof makefile_text / sizeof *makefile_text},
-  {"@NAME@.ini", network_text, sizeof network_text / sizeof *network_text},
-  {"check.sh", check_text, sizeof check_text / sizeof *check_text},
+    {"neuron-@NAME@.c", model_text, sizeof model_text / sizeof *model_text},
+    {"Makefile", makefile_text, sizeof makefile_text / sizeof *makefile_text},
+    {"@NAME@.ini", network_text, sizeof network_text / sizeof *network_text},
+    {"check.sh", check_text, sizeof check_text / sizeof *check_text},
 };
 #define FILES (sizeof files / sizeof *files)
 
@@ -177,8 +177,8 @@ static int check(struct request *r, struct mill_error *error)
     return mill_fail(error, MILL_USAGE, "%s `%s`: this version has a skeleton for `neuron` only",
                      mill_kind_find(r->kind) ? "kind" : "unknown kind", r->kind);
   if (!mill_text_is_key(r->name, 1) || strchr(r->name, '_'))
-    return mill_fail(error, MILL_USAGE, "`%s` is no name of a plugin: expected a lower-case letter, then letters, digits and dashes",
-                     r->name);
+    return mill_fail(error, MILL_USAGE,
+                     "`%s` is no name of a plugin: expected a lower-case letter, then letters, digits and dashes", r->name);
   if (n > NAME_MAX_LENGTH)
     return mill_fail(error, MILL_USAGE, "the name has %zu characters, and at most %d can be", n, NAME_MAX_LENGTH);
   if (!r->folder)

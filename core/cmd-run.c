@@ -13,23 +13,23 @@
 
 enum { OUTPUT, SET, BACKEND, DELIVERY, PLASTICITY, PRECISION, THREADS, DURATION, SEED, QUIET, JSON, HELP };
 static const struct mill_option options[] = {
-  [OUTPUT] = {"output", 'o', "DIR", "output folder (default: ./NAME-out)", 0},
-  [SET] = {"set", 0, "SECTION.KEY=VALUE", "override a value of the file; may be repeated", 1},
-  [BACKEND] = {"backend", 0, "auto|cpu|cuda", "where to run", 0},
-  [DELIVERY] = {"delivery", 0, "NAME", "delivery strategy", 0},
-  [PLASTICITY] = {"plasticity", 0, "NAME", "plasticity strategy", 0},
-  [PRECISION] = {"precision", 0, "single|double", "arithmetic of the neurons", 0},
-  [THREADS] = {"threads", 0, "N", "worker threads (default: one a processor)", 0},
-  [DURATION] = {"duration", 0, "MS", "simulated time", 0},
-  [SEED] = {"seed", 0, "N", "seed of every random number", 0},
-  [QUIET] = {"quiet", 0, NULL, "no progress, no summary", 0},
-  [JSON] = {"json", 0, NULL, "one JSON object on standard output, nothing else", 0},
-  [HELP] = {"help", 'h', NULL, "this text", 0},
+    [OUTPUT] = {"output", 'o', "DIR", "output folder (default: ./NAME-out)", 0},
+    [SET] = {"set", 0, "SECTION.KEY=VALUE", "override a value of the file; may be repeated", 1},
+    [BACKEND] = {"backend", 0, "auto|cpu|cuda", "where to run", 0},
+    [DELIVERY] = {"delivery", 0, "NAME", "delivery strategy", 0},
+    [PLASTICITY] = {"plasticity", 0, "NAME", "plasticity strategy", 0},
+    [PRECISION] = {"precision", 0, "single|double", "arithmetic of the neurons", 0},
+    [THREADS] = {"threads", 0, "N", "worker threads (default: one a processor)", 0},
+    [DURATION] = {"duration", 0, "MS", "simulated time", 0},
+    [SEED] = {"seed", 0, "N", "seed of every random number", 0},
+    [QUIET] = {"quiet", 0, NULL, "no progress, no summary", 0},
+    [JSON] = {"json", 0, NULL, "one JSON object on standard output, nothing else", 0},
+    [HELP] = {"help", 'h', NULL, "this text", 0},
 };
 #define COUNT (sizeof options / sizeof *options)
 static const char *const option_keys[COUNT] = {
-  [BACKEND] = "simulation.backend",     [DELIVERY] = "strategy.delivery",   [PLASTICITY] = "strategy.plasticity",
-  [PRECISION] = "simulation.precision", [DURATION] = "simulation.duration", [SEED] = "simulation.seed",
+    [BACKEND] = "simulation.backend",     [DELIVERY] = "strategy.delivery",   [PLASTICITY] = "strategy.plasticity",
+    [PRECISION] = "simulation.precision", [DURATION] = "simulation.duration", [SEED] = "simulation.seed",
 };
 
 struct request {
@@ -149,9 +149,9 @@ static void print_summary(const struct mill_simulation *sim)
   biological_s = (double)(r.step - r.first) * r.dt / 1000;
   printf("%.6g ms simulated in %.3g s (set-up %.3g s): real-time factor %.3g\n", biological_s * 1000, r.wall_s, r.setup_s,
          biological_s > 0 ? r.wall_s / biological_s : 0);
-  printf("%u neurons, %llu synapses, %s; %s delivery, %s plasticity, %u thread%s, %s precision\n", r.neurons, (unsigned long long)r.synapses,
-         mill_memory_text(memory, r.memory_bytes), r.delivery, r.plasticity, r.threads, r.threads == 1 ? "" : "s",
-         r.precision ? "double" : "single");
+  printf("%u neurons, %llu synapses, %s; %s delivery, %s plasticity, %u thread%s, %s precision\n", r.neurons,
+         (unsigned long long)r.synapses, mill_memory_text(memory, r.memory_bytes), r.delivery, r.plasticity, r.threads,
+         r.threads == 1 ? "" : "s", r.precision ? "double" : "single");
   printf("%llu spikes, %.4g synaptic events a second, spike hash %016llx\n", (unsigned long long)r.spikes,
          r.wall_s > 0 ? (double)r.synaptic_events / r.wall_s : 0, (unsigned long long)r.spike_hash);
   for (uint32_t i = 0; mill_simulation_population(sim, i, &p) == 0; i++)

@@ -10,23 +10,24 @@
 
 #include "history.h"
 
-#if defined(__GNUC__) && defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&                           \
+    !defined(__SANITIZE_THREAD__)
 #define CLONES __attribute__((target_clones("default", "avx2"), optimize("O3")))
 #else
 #define CLONES
 #endif
 
 /* Cells to values, and the cells to zero for their next use. */
-#define CONVERT(name, cell_type, signed_type, real)                                                                              \
-  CLONES static void name(void *restrict cells, void *restrict values, uint32_t count, double scale)                             \
-  {                                                                                                                              \
-    cell_type *restrict cell = cells;                                                                                            \
-    real *restrict value = values;                                                                                               \
-    const real unit = (real)scale;                                                                                               \
-    for (uint32_t i = 0; i < count; i++) {                                                                                       \
-      value[i] = (real)(signed_type)cell[i] * unit;                                                                              \
-      cell[i] = 0;                                                                                                               \
-    }                                                                                                                            \
+#define CONVERT(name, cell_type, signed_type, real)                                                                                \
+  CLONES static void name(void *restrict cells, void *restrict values, uint32_t count, double scale)                               \
+  {                                                                                                                                \
+    cell_type *restrict cell = cells;                                                                                              \
+    real *restrict value = values;                                                                                                 \
+    const real unit = (real)scale;                                                                                                 \
+    for (uint32_t i = 0; i < count; i++) {                                                                                         \
+      value[i] = (real)(signed_type)cell[i] * unit;                                                                                \
+      cell[i] = 0;                                                                                                                 \
+    }                                                                                                                              \
   }
 CONVERT(convert_32_single, uint32_t, int32_t, float)
 CONVERT(convert_64_single, uint64_t, int64_t, float)
@@ -109,14 +110,16 @@ static void step_batch(const struct batch *b, void *const *state, uint64_t *fire
   for (uint32_t r = 0; r < population->receptor_count; r++) {
     const struct mill_ring *ring = &population->ring[r];
     uint64_t offset = ((uint64_t)b->step & ring->mask) * ring->stride + b->first;
-    convert[b->sim->file->precision][ring->bits == 64]((char *)ring->cell + offset * (ring->bits / 8), b->worker->input[r], b->count, ring->scale);
+    convert[b->sim->file->precision][ring->bits == 64]((char *)ring->cell + offset * (ring->bits / 8), b->worker->input[r],
+                                                       b->count, ring->scale);
   }
   batch.current = run->current_count ? current_row(b) : b->worker->zero;
   run->code->step(&batch);
 }
 
 /* Appends the neurons of a batch that fired in the epoch; bits[s] are those of its step s. */
-static uint32_t list_spikes(const uint64_t (*bits)[MILL_BATCH / 64], uint32_t steps, uint32_t count, uint32_t first, struct mill_spike *list)
+static uint32_t list_spikes(const uint64_t (*bits)[MILL_BATCH / 64], uint32_t steps, uint32_t count, uint32_t first,
+                            struct mill_spike *list)
 {
   uint32_t n = 0;
   for (uint32_t w = 0; w < (count + 63) / 64; w++) {
@@ -180,39 +183,51 @@ static void simulate_slice(struct mill_simulation *sim, struct mill_worker *work
         sample_batch(&b, g, s);
     }
     if (run->history)
-      mill_history_push(run->history, run->history_words, b.first, b.count, (const uint64_t (*)[MILL_BATCH / 64])bits, g->steps);
-    n += list_spikes((const uint64_t (*)[MILL_BATCH / 64])bits, g->steps, b.count, b.first, g->spikes[index] + n);
+      mill_history_push(run->history, run->history_words, b.first, b.count, (const uint64_t(*)[MILL_BATCH / 64]) bits, g->steps);
+    n += list_spikes((const uint64_t(*)[MILL_BATCH / 64]) bits, g->steps, b.count, b.first, g->spikes[index] + n);
   }
   g->count[index] = n;
 }
 
 static void deliver(struct mill_simulation *sim, struct mill_worker *worker, uint32_t index, const struct mill_generation *g)
 {
-  const struct mill_epoch epoch = {g->first, g->steps, (const struct mill_spike *const *)g->spikes, g->count, sim->slice_of};
-  worker->synaptic_events += sim->delivery->deliver(sim->delivery_self, &epoch, &sim->slice[index]);
+  const struct mill_epoch epoch = {g->first, g->steps, (const struct mill_spike *const *)g->spikes, g->count};
+  worker->synaptic_events += sim->delivery->deliver(sim->delivery_self, &epoch, index);
 }
 
+/* Takes a slice for this epoch, unless somebody has. */
+static int claim(struct mill_simulation *sim, uint32_t slice, uint64_t epoch)
+{
+  uint64_t seen = __atomic_load_n(&sim->claimed[slice], __ATOMIC_RELAXED);
+  return seen != epoch && __atomic_compare_exchange_n(&sim->claimed[slice], &seen, epoch, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/* Own slices first, for the sake of the caches; then those that slower workers have not begun. Which worker does a slice changes no
+   result. */
 static void work(void *self, uint32_t w)
 {
   struct mill_simulation *sim = self;
   struct mill_worker *worker = &sim->worker[w];
   uint32_t parity = sim->parity;
+  uint64_t epoch = sim->epoch;
   for (int64_t step = sim->step; step < sim->until;) {
     struct mill_generation *now = &sim->generation[parity], *last = &sim->generation[parity ^ 1];
     int64_t left = sim->until - step;
     uint32_t steps = left < (int64_t)sim->network.epoch_steps ? (uint32_t)left : sim->network.epoch_steps;
-    for (uint32_t i = 0; i < sim->slice_count; i++) {
-      if (sim->slice_worker[i] == w && last->steps)
-        deliver(sim, worker, i, last);
-    }
+    const struct mill_generation mine = {.first = step, .steps = steps, .spikes = now->spikes, .count = now->count, .sample = now->sample};
+    epoch++;
     if (w == 0) {
       now->first = step;
       now->steps = steps;
     }
-    for (uint32_t i = 0; i < sim->slice_count; i++) {
-      const struct mill_generation mine = {.first = step, .steps = steps, .spikes = now->spikes, .count = now->count, .sample = now->sample};
-      if (sim->slice_worker[i] == w)
+    for (int own = 1; own >= 0; own--) {
+      for (uint32_t i = 0; i < sim->slice_count; i++) {
+        if ((sim->slice_worker[i] == w) != own || !claim(sim, i, epoch))
+          continue;
+        if (last->steps)
+          deliver(sim, worker, i, last);
         simulate_slice(sim, worker, i, &mine);
+      }
     }
     mill_team_barrier(sim->team, w);
     if (w == 0)
@@ -231,5 +246,6 @@ void mill_engine_run(struct mill_simulation *sim, int64_t until)
   epochs = (until - sim->step + sim->network.epoch_steps - 1) / sim->network.epoch_steps;
   mill_team_run(sim->team, work, sim);
   sim->parity ^= (uint32_t)(epochs & 1);
+  sim->epoch += (uint64_t)epochs;
   sim->step = until;
 }

@@ -39,10 +39,10 @@ void mill_note(const char *format, ...)
 }
 
 const struct mill_host mill_host = {
-  .size = sizeof(struct mill_host),
-  .abi = (uint32_t)MILL_ABI_MAJOR << 16 | MILL_ABI_MINOR,
-  .fail = mill_fail,
-  .allocate = mill_allocate,
-  .release = mill_release,
-  .note = mill_note,
+    .size = sizeof(struct mill_host),
+    .abi = (uint32_t)MILL_ABI_MAJOR << 16 | MILL_ABI_MINOR,
+    .fail = mill_fail,
+    .allocate = mill_allocate,
+    .release = mill_release,
+    .note = mill_note,
 };

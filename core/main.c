@@ -18,11 +18,11 @@ static const struct command {
   int (*run)(int argc, char **argv);
   const char *summary;
 } commands[] = {
-  {"run", mill_cmd_run, "simulate a network"},
-  {"compare", mill_cmd_compare, "run variants side by side, compare times and results"},
-  {"check", mill_cmd_check, "validate a network file and say what would run"},
-  {"info", mill_cmd_info, "list plugins, their parameters, and devices"},
-  {"new", mill_cmd_new, "write the skeleton of a plugin"},
+    {"run", mill_cmd_run, "simulate a network"},
+    {"compare", mill_cmd_compare, "run variants side by side, compare times and results"},
+    {"check", mill_cmd_check, "validate a network file and say what would run"},
+    {"info", mill_cmd_info, "list plugins, their parameters, and devices"},
+    {"new", mill_cmd_new, "write the skeleton of a plugin"},
 };
 #define COUNT (sizeof commands / sizeof *commands)
 

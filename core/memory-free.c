@@ -238,7 +238,8 @@ int mill_memory_limit(uint64_t *bytes, struct mill_error *error)
   *bytes = (uint64_t)value;
   return 0;
 bad:
-  return mill_fail(error, MILL_USAGE, "SPIKEMILL_MEMORY = %s: expected a number of bytes, with K, M, G or T for powers of 1024", text);
+  return mill_fail(error, MILL_USAGE, "SPIKEMILL_MEMORY = %s: expected a number of bytes, with K, M, G or T for powers of 1024",
+                   text);
 }
 
 uint64_t mill_memory_free(void)

@@ -102,8 +102,7 @@ void *mill_allocate_or_fail(const char *name, uint64_t count, size_t size, struc
               (unsigned long long)count, size);
   else
     mill_fail(error, MILL_RESOURCES, "%s: no memory for %s (%llu elements of %zu bytes); %s can still be had", name,
-              mill_memory_text(need, count * size), (unsigned long long)count, size,
-              mill_memory_text(have, mill_memory_free()));
+              mill_memory_text(need, count * size), (unsigned long long)count, size, mill_memory_text(have, mill_memory_free()));
   return NULL;
 }
 
@@ -124,7 +123,7 @@ char *mill_memory_text(char *buffer, uint64_t bytes)
     mill_text_format(buffer, 32, "%u B", (unsigned)bytes);
     return buffer;
   }
-  for (int i = 0; ; i++) {
+  for (int i = 0;; i++) {
     uint64_t one = (uint64_t)1 << (10 * (i + 1));
     uint64_t whole = bytes / one, rest = bytes % one;
     uint64_t tenths = whole * 10 + ((rest >> (10 * i)) * 10 + 512) / 1024;

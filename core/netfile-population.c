@@ -13,8 +13,8 @@ struct population_values {
 };
 #define AT(member) offsetof(struct population_values, member)
 static const struct mill_param_spec population_specs[] = {
-  {"model", "", NULL, NULL, "neuron model: a name, or the path of a plugin", 0, 0, AT(model), MILL_TEXT, MILL_REQUIRED},
-  {"size", "neurons", NULL, NULL, "number of neurons", 0, 4294967040.0, AT(size), MILL_INT, MILL_REQUIRED},
+    {"model", "", NULL, NULL, "neuron model: a name, or the path of a plugin", 0, 0, AT(model), MILL_TEXT, MILL_REQUIRED},
+    {"size", "neurons", NULL, NULL, "number of neurons", 0, 4294967040.0, AT(size), MILL_INT, MILL_REQUIRED},
 };
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 

@@ -20,15 +20,15 @@ struct projection_values {
 };
 #define AT(member) offsetof(struct projection_values, member)
 static const struct mill_param_spec projection_specs[] = {
-  {"source", "", NULL, NULL, "populations that send, separated by commas", 0, 0, AT(source), MILL_TEXT, MILL_REQUIRED},
-  {"target", "", NULL, NULL, "populations that receive, separated by commas", 0, 0, AT(target), MILL_TEXT, MILL_REQUIRED},
-  {"rule", "", NULL, NULL, "connection rule", 0, 0, AT(rule), MILL_TEXT, MILL_REQUIRED},
-  {"autapses", "", "no", NULL, "whether a neuron may connect to itself", 0, 0, AT(autapses), MILL_BOOL, 0},
-  {"multapses", "", "no", NULL, "whether a pair may be connected more than once", 0, 0, AT(multapses), MILL_BOOL, 0},
-  {"receptor", "", NULL, NULL, "receptor of the target's model; needed when it has several", 0, 0, AT(receptor), MILL_TEXT, 0},
-  {"weight", "unit of the receptor", NULL, NULL, "number or distribution", 0, 0, AT(weight), MILL_TEXT, 0},
-  {"delay", "ms", NULL, NULL, "number or distribution", 0, 0, AT(delay), MILL_TEXT, 0},
-  {"synapse", "", "static", NULL, "synapse rule", 0, 0, AT(synapse), MILL_TEXT, 0},
+    {"source", "", NULL, NULL, "populations that send, separated by commas", 0, 0, AT(source), MILL_TEXT, MILL_REQUIRED},
+    {"target", "", NULL, NULL, "populations that receive, separated by commas", 0, 0, AT(target), MILL_TEXT, MILL_REQUIRED},
+    {"rule", "", NULL, NULL, "connection rule", 0, 0, AT(rule), MILL_TEXT, MILL_REQUIRED},
+    {"autapses", "", "no", NULL, "whether a neuron may connect to itself", 0, 0, AT(autapses), MILL_BOOL, 0},
+    {"multapses", "", "no", NULL, "whether a pair may be connected more than once", 0, 0, AT(multapses), MILL_BOOL, 0},
+    {"receptor", "", NULL, NULL, "receptor of the target's model; needed when it has several", 0, 0, AT(receptor), MILL_TEXT, 0},
+    {"weight", "unit of the receptor", NULL, NULL, "number or distribution", 0, 0, AT(weight), MILL_TEXT, 0},
+    {"delay", "ms", NULL, NULL, "number or distribution", 0, 0, AT(delay), MILL_TEXT, 0},
+    {"synapse", "", "static", NULL, "synapse rule", 0, 0, AT(synapse), MILL_TEXT, 0},
 };
 #undef AT
 
@@ -37,10 +37,10 @@ struct stimulus_values {
 };
 #define AT(member) offsetof(struct stimulus_values, member)
 static const struct mill_param_spec stimulus_specs[] = {
-  {"type", "", NULL, NULL, "stimulus plugin", 0, 0, AT(type), MILL_TEXT, MILL_REQUIRED},
-  {"target", "", NULL, NULL, "populations that receive, separated by commas", 0, 0, AT(target), MILL_TEXT, MILL_REQUIRED},
-  {"receptor", "", NULL, NULL, "receptor of the target's model; needed when it has several", 0, 0, AT(receptor), MILL_TEXT, 0},
-  {"weight", "unit of the receptor", NULL, NULL, "weight of an event", 0, 0, AT(weight), MILL_TEXT, 0},
+    {"type", "", NULL, NULL, "stimulus plugin", 0, 0, AT(type), MILL_TEXT, MILL_REQUIRED},
+    {"target", "", NULL, NULL, "populations that receive, separated by commas", 0, 0, AT(target), MILL_TEXT, MILL_REQUIRED},
+    {"receptor", "", NULL, NULL, "receptor of the target's model; needed when it has several", 0, 0, AT(receptor), MILL_TEXT, 0},
+    {"weight", "unit of the receptor", NULL, NULL, "weight of an event", 0, 0, AT(weight), MILL_TEXT, 0},
 };
 #undef AT
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
@@ -49,8 +49,8 @@ static const struct mill_param_spec stimulus_specs[] = {
 
 /* A weight or delay: required unless the edges file has its column, refused when both give it. A key that nobody knows is likelier to be
    the one missed, and is said first. */
-static int read_dist(struct mill_netfile *net, const struct mill_place *place, const struct mill_plugin *plugin, const char *key, const char *text,
-                     int in_file, struct mill_dist *dist, struct mill_error *error)
+static int read_dist(struct mill_netfile *net, const struct mill_place *place, const struct mill_plugin *plugin, const char *key,
+                     const char *text, int in_file, struct mill_dist *dist, struct mill_error *error)
 {
   const int stimulus = plugin->kind == MILL_STIMULUS;
   struct mill_error inner = {0};
@@ -80,7 +80,8 @@ static int check_delay(const struct mill_netfile *net, const struct mill_project
   if (ps < 0 || ps >= 65535.5 * (double)net->dt_ps)
     return mill_place_fail(error, &p->place, "delay", "%s ms is not between one step (%s ms) and 65535 steps", found, dt);
   if (mill_delay_steps((int64_t)(ps + 0.5), net->dt_ps) == 0)
-    return mill_place_fail(error, &p->place, "delay", "%s ms rounds to no step of %s ms; the shortest delay is one step", found, dt);
+    return mill_place_fail(error, &p->place, "delay", "%s ms rounds to no step of %s ms; the shortest delay is one step", found,
+                           dt);
   return 0;
 }
 
@@ -108,7 +109,8 @@ static int read_edges(const struct mill_netfile *net, struct mill_projection_set
     p->owns_edges = 1;
     if (stat(path, &st) == 0 && (uint64_t)st.st_size > mill_memory_free() / EDGE_BYTES * EDGE_TEXT) {
       mill_place_fail(error, &p->place, "rule", "%s: its edges need about %s, %s are free", path,
-                      mill_memory_text(need, (uint64_t)st.st_size / EDGE_TEXT * EDGE_BYTES), mill_memory_text(has, mill_memory_free()));
+                      mill_memory_text(need, (uint64_t)st.st_size / EDGE_TEXT * EDGE_BYTES),
+                      mill_memory_text(has, mill_memory_free()));
       error->status = MILL_RESOURCES;
       free(path);
       return -1;
@@ -125,8 +127,8 @@ static int read_edges(const struct mill_netfile *net, struct mill_projection_set
   return 0;
 }
 
-static int read_pair(struct mill_netfile *net, const struct mill_place *place, const struct projection_values *v, const char *source,
-                     const char *target, uint32_t first, struct mill_error *error)
+static int read_pair(struct mill_netfile *net, const struct mill_place *place, const struct projection_values *v,
+                     const char *source, const char *target, uint32_t first, struct mill_error *error)
 {
   struct mill_projection_setup *p = &net->projection[net->projection_count];
   struct mill_error inner = {0};
@@ -228,8 +230,8 @@ static int read_stimulus_target(struct mill_netfile *net, const struct mill_plac
   model = net->population[s->target].model.plugin->ops;
   if (ops->current) {
     if (v->weight || v->receptor)
-      return mill_place_fail(error, place, v->weight ? "weight" : "receptor", "stimulus `%s` gives a current: it has no weight and no receptor",
-                             s->stimulus.plugin->name);
+      return mill_place_fail(error, place, v->weight ? "weight" : "receptor",
+                             "stimulus `%s` gives a current: it has no weight and no receptor", s->stimulus.plugin->name);
     if (!model->current_unit)
       return mill_place_fail(error, place, "target", "model `%s` of population `%s` takes no current",
                              net->population[s->target].model.plugin->name, target);

@@ -15,13 +15,13 @@ struct record_values {
 };
 #define AT(member) offsetof(struct record_values, member)
 static const struct mill_param_spec record_specs[] = {
-  {"spikes", "", "spikes.smk", NULL, "spike file, its format by extension; `none` for no file", 0, 0, AT(spikes), MILL_TEXT, 0},
-  {"state", "", NULL, NULL, "state variables to sample: population.variable, separated by commas", 0, 0, AT(state), MILL_TEXT, 0},
-  {"every", "ms", "1", NULL, "time between samples", 0, 0, AT(every), MILL_TEXT, 0},
-  {"neurons", "", "all", NULL, "neurons to sample: all, or ranges as 0-9, 12", 0, 0, AT(neurons), MILL_TEXT, 0},
-  {"weights", "", NULL, NULL, "projections whose weights are written at the end", 0, 0, AT(weights), MILL_TEXT, 0},
-  {"state_file", "", "state.csv", NULL, "file of the sampled variables", 0, 0, AT(state_file), MILL_TEXT, MILL_EXPERT},
-  {"weight_file", "", "weights.csv", NULL, "file of the weights", 0, 0, AT(weight_file), MILL_TEXT, MILL_EXPERT},
+    {"spikes", "", "spikes.smk", NULL, "spike file, its format by extension; `none` for no file", 0, 0, AT(spikes), MILL_TEXT, 0},
+    {"state", "", NULL, NULL, "state variables to sample: population.variable, separated by commas", 0, 0, AT(state), MILL_TEXT, 0},
+    {"every", "ms", "1", NULL, "time between samples", 0, 0, AT(every), MILL_TEXT, 0},
+    {"neurons", "", "all", NULL, "neurons to sample: all, or ranges as 0-9, 12", 0, 0, AT(neurons), MILL_TEXT, 0},
+    {"weights", "", NULL, NULL, "projections whose weights are written at the end", 0, 0, AT(weights), MILL_TEXT, 0},
+    {"state_file", "", "state.csv", NULL, "file of the sampled variables", 0, 0, AT(state_file), MILL_TEXT, MILL_EXPERT},
+    {"weight_file", "", "weights.csv", NULL, "file of the weights", 0, 0, AT(weight_file), MILL_TEXT, MILL_EXPERT},
 };
 #undef AT
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
@@ -56,8 +56,8 @@ static int read_variable(struct mill_netfile *net, const char *item, struct mill
   for (size_t s = 0; s < n; s++)
     names[s] = ops->state[s].name;
   near = mill_text_nearest(dot + 1, names, n);
-  return mill_place_fail(error, &r->place, "state", "model `%s` has no state `%s`%s%s%s", net->population[index].model.plugin->name, dot + 1,
-                         near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+  return mill_place_fail(error, &r->place, "state", "model `%s` has no state `%s`%s%s%s", net->population[index].model.plugin->name,
+                         dot + 1, near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
 }
 
 static int read_variables(struct mill_netfile *net, const char *text, struct mill_error *error)
@@ -89,7 +89,8 @@ static int read_range(const char *item, struct mill_range *range)
     return 0;
   }
   text = mill_text_trim(item, (size_t)(dash - item));
-  bad = !text || mill_text_int(text, &first) < 0 || mill_text_int(dash + 1, &last) < 0 || first < 0 || last < first || last > UINT32_MAX;
+  bad = !text || mill_text_int(text, &first) < 0 || mill_text_int(dash + 1, &last) < 0 || first < 0 || last < first ||
+        last > UINT32_MAX;
   free(text);
   if (bad)
     return -1;
@@ -120,7 +121,8 @@ static int read_ranges(struct mill_netfile *net, const char *text, struct mill_e
     for (uint32_t v = 0; rc == 0 && v < r->variable_count; v++) {
       const struct mill_population_setup *p = &net->population[r->variable[v].population];
       if (range->last >= p->size)
-        rc = mill_place_fail(error, &r->place, "neurons", "`%s` is outside population `%s`, which has %u neurons", items[i], p->name, p->size);
+        rc = mill_place_fail(error, &r->place, "neurons", "`%s` is outside population `%s`, which has %u neurons", items[i],
+                             p->name, p->size);
     }
   }
   free(items);
@@ -145,7 +147,8 @@ static int read_weights(struct mill_netfile *net, const char *text, struct mill_
         r->weight[r->weight_count++] = p;
     }
     if (r->weight_count == before)
-      rc = mill_place_fail(error, &r->place, "weights", "no projection `%s`: there is no section [projection.%s]", items[i], items[i]);
+      rc = mill_place_fail(error, &r->place, "weights", "no projection `%s`: there is no section [projection.%s]", items[i],
+                           items[i]);
   }
   free(items);
   return rc;
@@ -163,8 +166,12 @@ static int take_file(const struct mill_record_setup *r, const char *key, const c
 /* Keys that say nothing without another one, and two outputs under one name. */
 static int check_together(const struct mill_record_setup *r, struct mill_error *error)
 {
-  static const struct { const char *key, *needs; } rule[] = {{"every", "state"}, {"neurons", "state"}, {"state_file", "state"}, {"weight_file", "weights"}};
-  const struct { const char *key, *name; } file[] = {{"spikes", r->spikes}, {"state_file", r->state_file}, {"weight_file", r->weight_file}};
+  static const struct {
+    const char *key, *needs;
+  } rule[] = {{"every", "state"}, {"neurons", "state"}, {"state_file", "state"}, {"weight_file", "weights"}};
+  const struct {
+    const char *key, *name;
+  } file[] = {{"spikes", r->spikes}, {"state_file", r->state_file}, {"weight_file", r->weight_file}};
   for (size_t i = 0; r->place.section && i < COUNT(rule); i++) {
     if (mill_ini_entry_find(r->place.section, rule[i].key) && !mill_ini_entry_find(r->place.section, rule[i].needs))
       return mill_place_fail(error, &r->place, rule[i].key, "has no effect without `%s`", rule[i].needs);
@@ -172,7 +179,8 @@ static int check_together(const struct mill_record_setup *r, struct mill_error *
   for (size_t i = 0; i < COUNT(file); i++) {
     for (size_t k = 0; k < i; k++) {
       if (file[i].name && file[k].name && strcmp(file[i].name, file[k].name) == 0)
-        return mill_place_fail(error, &r->place, file[i].key, "`%s` is the name of the file of `%s` already", file[i].name, file[k].key);
+        return mill_place_fail(error, &r->place, file[i].key, "`%s` is the name of the file of `%s` already", file[i].name,
+                               file[k].key);
     }
   }
   return 0;
@@ -189,7 +197,8 @@ static int read_every(struct mill_netfile *net, const char *text, struct mill_er
   if (ps <= 0)
     return mill_place_fail(error, &r->place, "every", "must be above 0 ms");
   if (mill_grid_steps(ps, net->dt_ps, &r->every) < 0 || r->every < 1)
-    return mill_place_fail(error, &r->place, "every", "%s ms is not a whole number of steps of %s ms", text, mill_text_double(dt, net->dt));
+    return mill_place_fail(error, &r->place, "every", "%s ms is not a whole number of steps of %s ms", text,
+                           mill_text_double(dt, net->dt));
   return 0;
 }
 
@@ -219,7 +228,8 @@ int mill_record_read(struct mill_netfile *net, struct mill_error *error)
     goto done;
   if (read_ranges(net, v.neurons, error) < 0)
     goto done;
-  if (v.weights && (read_weights(net, v.weights, error) < 0 || take_file(r, "weight_file", v.weight_file, &r->weight_file, error) < 0))
+  if (v.weights &&
+      (read_weights(net, v.weights, error) < 0 || take_file(r, "weight_file", v.weight_file, &r->weight_file, error) < 0))
     goto done;
   rc = check_together(r, error);
 done:

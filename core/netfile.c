@@ -18,15 +18,15 @@ struct simulation_values {
 };
 #define AT(member) offsetof(struct simulation_values, member)
 static const struct mill_param_spec simulation_specs[] = {
-  {"dt", "ms", "0.1", NULL, "time step", 0, 0, AT(dt), MILL_TEXT, 0},
-  {"duration", "ms", "1000", NULL, "simulated time", 0, 0, AT(duration), MILL_TEXT, 0},
-  {"seed", "", "1", NULL, "seed of every random number", 0, 9.2e18, AT(seed), MILL_INT, 0},
-  {"precision", "", "single", "single|double", "arithmetic of the neurons", 0, 0, AT(precision), MILL_CHOICE, 0},
-  {"backend", "", "auto", "auto|cpu|cuda", "where to run", 0, 0, AT(backend), MILL_CHOICE, 0},
-  {"t0", "steps", "0", NULL, "first step", 0, 4e18, AT(t0), MILL_INT, MILL_EXPERT},
-  {"accumulate", "", "int32", "int32|int64", "cells of the delay rings; double precision always takes int64", 0, 0, AT(accumulate),
-   MILL_CHOICE, MILL_EXPERT},
-  {"off_grid", "", "error", "error|allow", "spike files with times between steps", 0, 0, AT(off_grid), MILL_CHOICE, MILL_EXPERT},
+    {"dt", "ms", "0.1", NULL, "time step", 0, 0, AT(dt), MILL_TEXT, 0},
+    {"duration", "ms", "1000", NULL, "simulated time", 0, 0, AT(duration), MILL_TEXT, 0},
+    {"seed", "", "1", NULL, "seed of every random number", 0, 9.2e18, AT(seed), MILL_INT, 0},
+    {"precision", "", "single", "single|double", "arithmetic of the neurons", 0, 0, AT(precision), MILL_CHOICE, 0},
+    {"backend", "", "auto", "auto|cpu|cuda", "where to run", 0, 0, AT(backend), MILL_CHOICE, 0},
+    {"t0", "steps", "0", NULL, "first step", 0, 4e18, AT(t0), MILL_INT, MILL_EXPERT},
+    {"accumulate", "", "int32", "int32|int64", "cells of the delay rings; double precision always takes int64", 0, 0,
+     AT(accumulate), MILL_CHOICE, MILL_EXPERT},
+    {"off_grid", "", "error", "error|allow", "spike files with times between steps", 0, 0, AT(off_grid), MILL_CHOICE, MILL_EXPERT},
 };
 #undef AT
 
@@ -35,8 +35,8 @@ struct strategy_values {
 };
 #define AT(member) offsetof(struct strategy_values, member)
 static const struct mill_param_spec strategy_specs[] = {
-  {"delivery", "", "row-wise", NULL, "how spikes reach their targets", 0, 0, AT(delivery), MILL_TEXT, 0},
-  {"plasticity", "", "naive", NULL, "when synapses are updated", 0, 0, AT(plasticity), MILL_TEXT, 0},
+    {"delivery", "", "row-wise", NULL, "how spikes reach their targets", 0, 0, AT(delivery), MILL_TEXT, 0},
+    {"plasticity", "", "naive", NULL, "when synapses are updated", 0, 0, AT(plasticity), MILL_TEXT, 0},
 };
 #undef AT
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
@@ -105,7 +105,7 @@ int mill_section_close(const struct mill_place *place, const struct mill_param_s
                        struct mill_error *error)
 {
   const struct mill_param_table tables[] = {
-    {specs, count}, {plugin ? plugin->params : NULL, plugin ? plugin->param_count : 0}, {extra, extra_count}};
+      {specs, count}, {plugin ? plugin->params : NULL, plugin ? plugin->param_count : 0}, {extra, extra_count}};
   if (!place->section)
     return 0;
   return mill_param_check_unused(place->ini, place->section, tables, COUNT(tables), error);
@@ -189,8 +189,8 @@ int mill_receptor_find(const struct mill_netfile *net, const struct mill_place *
     mill_text_format(known + n, sizeof known - n, "%s%s", i ? ", " : "", ops->receptor[i].name);
   }
   if (!name)
-    return mill_place_fail(error, place, NULL, "receptor is required: model `%s` of population `%s` has %s", population->model.plugin->name,
-                           population->name, known);
+    return mill_place_fail(error, place, NULL, "receptor is required: model `%s` of population `%s` has %s",
+                           population->model.plugin->name, population->name, known);
   return mill_place_fail(error, place, "receptor", "model `%s` of population `%s` has no receptor `%s`, but %s",
                          population->model.plugin->name, population->name, name, known);
 }
@@ -228,7 +228,8 @@ static int read_simulation(struct mill_netfile *net, struct mill_error *error)
     goto done;
   }
   if (v.t0 > INT64_MAX / net->dt_ps / 4 || net->duration > INT64_MAX / net->dt_ps / 4) {
-    mill_place_fail(error, &place, v.t0 > INT64_MAX / net->dt_ps / 4 ? "t0" : "duration", "the end of the run lies beyond what 64 bits of picoseconds hold");
+    mill_place_fail(error, &place, v.t0 > INT64_MAX / net->dt_ps / 4 ? "t0" : "duration",
+                    "the end of the run lies beyond what 64 bits of picoseconds hold");
     goto done;
   }
   net->seed = (uint64_t)v.seed;
@@ -297,8 +298,9 @@ static int check_sections(const struct mill_netfile *net, struct mill_error *err
     near = mill_text_nearest(head, all, COUNT(all));
     if (near)
       return mill_place_fail(error, &place, NULL, "unknown section; did you mean `%s`?", near);
-    return mill_place_fail(error, &place, NULL,
-                           "unknown section; known are define, simulation, strategy, population.NAME, projection.NAME, stimulus.NAME, record");
+    return mill_place_fail(
+        error, &place, NULL,
+        "unknown section; known are define, simulation, strategy, population.NAME, projection.NAME, stimulus.NAME, record");
   }
   return 0;
 }

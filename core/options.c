@@ -46,7 +46,8 @@ static int take(struct mill_args *args, const struct mill_option *option, size_t
   return MILL_ARG_ERROR;
 }
 
-int mill_option_next(struct mill_args *args, const struct mill_option *options, size_t count, const char **value, struct mill_error *error)
+int mill_option_next(struct mill_args *args, const struct mill_option *options, size_t count, const char **value,
+                     struct mill_error *error)
 {
   const char *word;
   if (args->at >= args->argc)
@@ -86,8 +87,9 @@ void mill_usage(FILE *out, const char *synopsis, const char *summary, const stru
     fputs("\noptions:\n", out);
   for (size_t i = 0; i < count; i++) {
     char left[64];
-    mill_text_format(left, sizeof left, "%s%c%s--%s%s%s", options[i].letter ? "-" : " ", options[i].letter ? options[i].letter : ' ',
-                     options[i].letter ? ", " : "  ", options[i].name, options[i].value ? " " : "", options[i].value ? options[i].value : "");
+    mill_text_format(left, sizeof left, "%s%c%s--%s%s%s", options[i].letter ? "-" : " ",
+                     options[i].letter ? options[i].letter : ' ', options[i].letter ? ", " : "  ", options[i].name,
+                     options[i].value ? " " : "", options[i].value ? options[i].value : "");
     fprintf(out, "  %-30s %s\n", left, options[i].doc);
   }
 }

@@ -27,55 +27,58 @@ static const struct {
   const char *name;
   size_t ops_size; /* 0: this version serves no such plugins */
 } kinds[MILL_KIND_COUNT] = {
-  [MILL_NEURON] = {"neuron", sizeof(struct mill_neuron_ops)},
-  [MILL_SYNAPSE] = {"synapse", sizeof(struct mill_synapse_ops)},
-  [MILL_PLASTICITY] = {"plasticity", sizeof(struct mill_plasticity_ops)},
-  [MILL_DELIVERY] = {"delivery", sizeof(struct mill_delivery_ops)},
-  [MILL_STIMULUS] = {"stimulus", sizeof(struct mill_stimulus_ops)},
-  [MILL_COUNTER] = {"counter", 0},
-  [MILL_FORMAT] = {"format", sizeof(struct mill_format_ops)},
+    [MILL_NEURON] = {"neuron", sizeof(struct mill_neuron_ops)},
+    [MILL_SYNAPSE] = {"synapse", sizeof(struct mill_synapse_ops)},
+    [MILL_PLASTICITY] = {"plasticity", sizeof(struct mill_plasticity_ops)},
+    [MILL_DELIVERY] = {"delivery", sizeof(struct mill_delivery_ops)},
+    [MILL_STIMULUS] = {"stimulus", sizeof(struct mill_stimulus_ops)},
+    [MILL_COUNTER] = {"counter", 0},
+    [MILL_FORMAT] = {"format", sizeof(struct mill_format_ops)},
 };
 
 /* Size of the descriptor in each minor version. */
 static const uint32_t descriptor_size[] = {
-  offsetof(struct mill_plugin, source),
-  sizeof(struct mill_plugin),
+    offsetof(struct mill_plugin, source),
+    sizeof(struct mill_plugin),
 };
 _Static_assert(sizeof descriptor_size / sizeof *descriptor_size == MILL_ABI_MINOR + 1, "one size for each minor version");
 
 #define KNOWN_FLAGS (MILL_CPU | MILL_CUDA | MILL_EXACT)
 #define COUNT_MAX 4096u /* of parameters, states and receptors: more is no count */
 
-#define NEEDS(kind, table, member) {kind, #member, offsetof(struct table, member)}
+#define NEEDS(kind, table, member)                                                                                                 \
+  {                                                                                                                                \
+    kind, #member, offsetof(struct table, member)                                                                                  \
+  }
 /* Members of the ops tables that are pointers and must be set. */
 static const struct {
   int kind;
   const char *name;
   size_t offset;
 } needed[] = {
-  NEEDS(MILL_NEURON, mill_neuron_ops, code[0].derive),
-  NEEDS(MILL_NEURON, mill_neuron_ops, code[0].init),
-  NEEDS(MILL_NEURON, mill_neuron_ops, code[0].step),
-  NEEDS(MILL_NEURON, mill_neuron_ops, code[1].derive),
-  NEEDS(MILL_NEURON, mill_neuron_ops, code[1].init),
-  NEEDS(MILL_NEURON, mill_neuron_ops, code[1].step),
-  NEEDS(MILL_PLASTICITY, mill_plasticity_ops, applicable),
-  NEEDS(MILL_DELIVERY, mill_delivery_ops, applicable),
-  NEEDS(MILL_DELIVERY, mill_delivery_ops, slice_width),
-  NEEDS(MILL_DELIVERY, mill_delivery_ops, prepare),
-  NEEDS(MILL_DELIVERY, mill_delivery_ops, deliver),
-  NEEDS(MILL_DELIVERY, mill_delivery_ops, release),
-  NEEDS(MILL_STIMULUS, mill_stimulus_ops, prepare),
-  NEEDS(MILL_STIMULUS, mill_stimulus_ops, release),
-  NEEDS(MILL_FORMAT, mill_format_ops, extensions),
-  NEEDS(MILL_FORMAT, mill_format_ops, probe),
-  NEEDS(MILL_FORMAT, mill_format_ops, open),
-  NEEDS(MILL_FORMAT, mill_format_ops, read),
-  NEEDS(MILL_FORMAT, mill_format_ops, close),
-  NEEDS(MILL_FORMAT, mill_format_ops, create),
-  NEEDS(MILL_FORMAT, mill_format_ops, write),
-  NEEDS(MILL_FORMAT, mill_format_ops, finish),
-  NEEDS(MILL_FORMAT, mill_format_ops, abandon),
+    NEEDS(MILL_NEURON, mill_neuron_ops, code[0].derive),
+    NEEDS(MILL_NEURON, mill_neuron_ops, code[0].init),
+    NEEDS(MILL_NEURON, mill_neuron_ops, code[0].step),
+    NEEDS(MILL_NEURON, mill_neuron_ops, code[1].derive),
+    NEEDS(MILL_NEURON, mill_neuron_ops, code[1].init),
+    NEEDS(MILL_NEURON, mill_neuron_ops, code[1].step),
+    NEEDS(MILL_PLASTICITY, mill_plasticity_ops, applicable),
+    NEEDS(MILL_DELIVERY, mill_delivery_ops, applicable),
+    NEEDS(MILL_DELIVERY, mill_delivery_ops, slice_width),
+    NEEDS(MILL_DELIVERY, mill_delivery_ops, prepare),
+    NEEDS(MILL_DELIVERY, mill_delivery_ops, deliver),
+    NEEDS(MILL_DELIVERY, mill_delivery_ops, release),
+    NEEDS(MILL_STIMULUS, mill_stimulus_ops, prepare),
+    NEEDS(MILL_STIMULUS, mill_stimulus_ops, release),
+    NEEDS(MILL_FORMAT, mill_format_ops, extensions),
+    NEEDS(MILL_FORMAT, mill_format_ops, probe),
+    NEEDS(MILL_FORMAT, mill_format_ops, open),
+    NEEDS(MILL_FORMAT, mill_format_ops, read),
+    NEEDS(MILL_FORMAT, mill_format_ops, close),
+    NEEDS(MILL_FORMAT, mill_format_ops, create),
+    NEEDS(MILL_FORMAT, mill_format_ops, write),
+    NEEDS(MILL_FORMAT, mill_format_ops, finish),
+    NEEDS(MILL_FORMAT, mill_format_ops, abandon),
 };
 
 const char *mill_kind_name(int kind)
@@ -163,8 +166,7 @@ int mill_plugin_check_file(const char *path, struct mill_error *error)
   if (fstat(fd, &st))
     result = mill_fail(error, MILL_USAGE, "%s: the plugin cannot be read: %s", path, strerror(errno));
   else if (!S_ISREG(st.st_mode))
-    result = mill_fail(error, MILL_USAGE, "%s: not a plugin: it is %s", path,
-                       S_ISDIR(st.st_mode) ? "a folder" : "no regular file");
+    result = mill_fail(error, MILL_USAGE, "%s: not a plugin: it is %s", path, S_ISDIR(st.st_mode) ? "a folder" : "no regular file");
   else
     result = check_elf(path, fd, (uint64_t)st.st_size, error);
   close(fd);
@@ -254,8 +256,9 @@ static int check_neuron(const char *path, const struct mill_plugin *p, struct mi
   for (int i = 0; i < 2; i++) {
     uint32_t want = i ? sizeof(double) : sizeof(float);
     if (ops->code[i].real_size != want || !ops->code[i].param_size)
-      return mill_fail(error, MILL_USAGE, "%s: its code for %s precision has numbers of %u bytes (not %u) and %u bytes of parameters",
-                       path, i ? "double" : "single", ops->code[i].real_size, want, ops->code[i].param_size);
+      return mill_fail(error, MILL_USAGE,
+                       "%s: its code for %s precision has numbers of %u bytes (not %u) and %u bytes of parameters", path,
+                       i ? "double" : "single", ops->code[i].real_size, want, ops->code[i].param_size);
   }
   return 0;
 }
@@ -305,8 +308,8 @@ int mill_plugin_check(const char *path, const struct mill_plugin *p, size_t size
     return mill_fail(error, MILL_USAGE, "%s: its flags 0x%x name no device (CPU 0x%x, CUDA 0x%x)", path, p->flags, MILL_CPU,
                      MILL_CUDA);
   if (p->param_count > COUNT_MAX || (p->param_count && !p->params))
-    return mill_fail(error, MILL_USAGE, "%s: it says %u parameters and has %s table of them; at most %u can be", path, p->param_count,
-                     p->params ? "a" : "no", COUNT_MAX);
+    return mill_fail(error, MILL_USAGE, "%s: it says %u parameters and has %s table of them; at most %u can be", path,
+                     p->param_count, p->params ? "a" : "no", COUNT_MAX);
   if (mill_param_check_table(p->params, p->param_count, p->params_size, error)) {
     mill_fail_within(error, "%s: its parameter table is wrong", path);
     return -1;

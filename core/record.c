@@ -45,7 +45,8 @@ static void write_preamble(FILE *out, const struct mill_simulation *sim)
 
 static void write_epilogue(FILE *out, const struct mill_simulation *sim, int complete)
 {
-  fprintf(out, "# spike_hash %016llx\n# complete %s\n", (unsigned long long)mill_spike_hash_value(sim->recorder.hash), complete ? "yes" : "no");
+  fprintf(out, "# spike_hash %016llx\n# complete %s\n", (unsigned long long)mill_spike_hash_value(sim->recorder.hash),
+          complete ? "yes" : "no");
 }
 
 static int open_spikes(struct mill_simulation *sim, struct mill_error *error)
@@ -240,12 +241,17 @@ void mill_record_epoch(struct mill_simulation *sim, const struct mill_generation
 static void write_row(FILE *out, const struct mill_simulation *sim, const struct mill_projection *p, uint32_t source, uint64_t i)
 {
   const struct mill_ring *ring = &sim->population[p->target].ring[p->receptor];
-  int32_t quanta = p->weight_bits == 0 ? p->weight_all : p->weight_bits == 16 ? ((const int16_t *)p->weight)[i] : ((const int32_t *)p->weight)[i];
-  uint32_t delay = p->delay_bits == 0 ? p->delay_all : p->delay_bits == 8 ? ((const uint8_t *)p->delay)[i] : ((const uint16_t *)p->delay)[i];
+  int32_t quanta = p->weight_bits == 0    ? p->weight_all
+                   : p->weight_bits == 16 ? ((const int16_t *)p->weight)[i]
+                                          : ((const int32_t *)p->weight)[i];
+  uint32_t delay = p->delay_bits == 0   ? p->delay_all
+                   : p->delay_bits == 8 ? ((const uint8_t *)p->delay)[i]
+                                        : ((const uint16_t *)p->delay)[i];
   char weight[32], ms[48];
   mill_text_double(weight, quanta * ring->scale);
   format_ms(ms, sizeof ms, delay * sim->file->dt_ps);
-  fprintf(out, "%s,%s,%u,%s,%u,%s,%s\n", p->name, sim->population[p->source].name, source, sim->population[p->target].name, p->column[i], weight, ms);
+  fprintf(out, "%s,%s,%u,%s,%u,%s,%s\n", p->name, sim->population[p->source].name, source, sim->population[p->target].name,
+          p->column[i], weight, ms);
 }
 
 static int write_weights(struct mill_simulation *sim, int complete, struct mill_error *error)
@@ -322,7 +328,7 @@ int mill_record_close(struct mill_simulation *sim, int complete, struct mill_err
 {
   struct mill_recorder *r = &sim->recorder;
   const struct mill_stream_end end = {
-    .events = r->spikes, .spike_hash = mill_spike_hash_value(r->hash), .stop = sim->step, .complete = complete != 0};
+      .events = r->spikes, .spike_hash = mill_spike_hash_value(r->hash), .stop = sim->step, .complete = complete != 0};
   int rc = 0;
   if (r->failed) {
     if (error)

@@ -227,8 +227,9 @@ int mill_plugin_load(int kind, const char *name, const char *folder, const struc
     return result;
   }
   if (!mill_text_is_key(name, 1))
-    return mill_fail(error, MILL_USAGE, "`%s` is no name of a %s plugin: expected [a-z][a-z0-9-]*, or the path of a file, with a '/'",
-                     name, mill_kind_name(kind));
+    return mill_fail(error, MILL_USAGE,
+                     "`%s` is no name of a %s plugin: expected [a-z][a-z0-9-]*, or the path of a file, with a '/'", name,
+                     mill_kind_name(kind));
   char **folders = mill_plugin_folders();
   if (folders)
     path = mill_plugin_search(folders, kind, name, &failed);

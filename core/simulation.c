@@ -70,9 +70,11 @@ int mill_simulation_advance(struct mill_simulation *sim, int64_t steps, struct m
 {
   double start = mill_seconds();
   if (steps > 0 && sim->recorder.writer && steps > sim->file->t0 + sim->file->duration - sim->step)
-    return mill_fail(error, MILL_USAGE, "cannot advance by %lld steps: the spike file ends with the configured duration", (long long)steps);
+    return mill_fail(error, MILL_USAGE, "cannot advance by %lld steps: the spike file ends with the configured duration",
+                     (long long)steps);
   if (steps < 0 || sim->finished || steps > INT64_MAX / sim->file->dt_ps / 2 - sim->step)
-    return mill_fail(error, MILL_USAGE, "cannot advance by %lld steps%s", (long long)steps, sim->finished ? ": the run is finished" : "");
+    return mill_fail(error, MILL_USAGE, "cannot advance by %lld steps%s", (long long)steps,
+                     sim->finished ? ": the run is finished" : "");
   mill_engine_run(sim, sim->step + steps);
   sim->wall_s += mill_seconds() - start;
   if (sim->recorder.failed) {
@@ -105,7 +107,8 @@ void mill_simulation_free(struct mill_simulation *sim)
   free(sim);
 }
 
-void mill_simulation_listen(struct mill_simulation *sim, void (*sink)(const struct mill_event *events, size_t n, void *self), void *self)
+void mill_simulation_listen(struct mill_simulation *sim, void (*sink)(const struct mill_event *events, size_t n, void *self),
+                            void *self)
 {
   sim->recorder.sink = sink;
   sim->recorder.sink_self = self;
@@ -185,7 +188,8 @@ int mill_simulation_keep_history(struct mill_simulation *sim, const char *popula
   if (!run)
     return mill_fail(error, MILL_USAGE, "no population `%s`", population);
   if (words < 1 || words > 64 || run->history)
-    return mill_fail(error, MILL_USAGE, run->history ? "population `%s` keeps a history already" : "a history of `%s` has 1 to 64 words", population);
+    return mill_fail(error, MILL_USAGE,
+                     run->history ? "population `%s` keeps a history already" : "a history of `%s` has 1 to 64 words", population);
   run->history = mill_allocate_or_fail("history", (uint64_t)p->size * words + 1, sizeof *run->history, error);
   run->history_words = words;
   return run->history ? 0 : -1;

@@ -124,7 +124,9 @@ struct mill_simulation {
   uint32_t slice_count;
   struct mill_slice *slice;
   uint32_t *slice_of;                      /* [populations + 1] */
-  uint32_t *slice_worker;                  /* [slices] */
+  uint32_t *slice_worker;                  /* [slices] whose own it is */
+  uint64_t *claimed;                       /* [slices] the epoch for which somebody took it last */
+  uint64_t epoch;                          /* simulated so far */
   struct mill_generation generation[2];
   uint32_t parity;                         /* of the generation simulated next */
   struct mill_worker *worker;
@@ -153,7 +155,7 @@ void mill_build_free(struct mill_simulation *simulation);
 /* Parts of building, in files of their own. */
 int mill_build_populations(struct mill_simulation *simulation, struct mill_error *error);
 int mill_build_stimuli(struct mill_simulation *simulation, struct mill_error *error);
-int mill_build_slices(struct mill_simulation *simulation, struct mill_error *error);
+int mill_build_slices(struct mill_simulation *simulation, const struct mill_delivery_ops *delivery, struct mill_error *error);
 void mill_build_populations_free(struct mill_simulation *simulation);
 void mill_build_stimuli_free(struct mill_simulation *simulation);
 void mill_build_slices_free(struct mill_simulation *simulation);

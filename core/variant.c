@@ -15,11 +15,11 @@ static const struct axis {
   const char *option, *key;
   int kind; /* of plugins that "all" lists */
 } axes[MILL_AXIS_COUNT] = {
-  [MILL_AXIS_DELIVERY] = {"delivery", "strategy.delivery", MILL_DELIVERY},
-  [MILL_AXIS_PLASTICITY] = {"plasticity", "strategy.plasticity", MILL_PLASTICITY},
-  [MILL_AXIS_BACKEND] = {"backend", "simulation.backend", 0},
-  [MILL_AXIS_PRECISION] = {"precision", "simulation.precision", 0},
-  [MILL_AXIS_THREADS] = {"threads", NULL, 0},
+    [MILL_AXIS_DELIVERY] = {"delivery", "strategy.delivery", MILL_DELIVERY},
+    [MILL_AXIS_PLASTICITY] = {"plasticity", "strategy.plasticity", MILL_PLASTICITY},
+    [MILL_AXIS_BACKEND] = {"backend", "simulation.backend", 0},
+    [MILL_AXIS_PRECISION] = {"precision", "simulation.precision", 0},
+    [MILL_AXIS_THREADS] = {"threads", NULL, 0},
 };
 
 int mill_variants_axis(struct mill_variants *v, enum mill_axis axis, const char *text, struct mill_error *error)
@@ -59,7 +59,9 @@ static int name_variant(const struct mill_variants *v, struct mill_variant *vari
     if (v->length[a] < 2 || !variant->value[a])
       continue;
     mill_text_format(name + n, sizeof name - n, "%s%s%s", n ? ", " : "", variant->value[a],
-                     a != MILL_AXIS_THREADS ? "" : strcmp(variant->value[a], "1") == 0 ? " thread" : " threads");
+                     a != MILL_AXIS_THREADS                ? ""
+                     : strcmp(variant->value[a], "1") == 0 ? " thread"
+                                                           : " threads");
   }
   variant->name = strdup(*name ? name : "as configured");
   return variant->name ? 0 : -1;
@@ -176,8 +178,8 @@ static void describe(char *text, size_t size, const struct tape *tape, size_t at
     mill_text_format(text, size, "there is no further spike");
 }
 
-int mill_variant_difference(const struct mill_variant *a, const struct mill_variant *b, const char *path, const struct mill_overrides *overrides,
-                            char *text, size_t size, struct mill_error *error)
+int mill_variant_difference(const struct mill_variant *a, const struct mill_variant *b, const char *path,
+                            const struct mill_overrides *overrides, char *text, size_t size, struct mill_error *error)
 {
   struct tape tapes[2] = {{0}, {0}};
   double unused[2];

@@ -89,7 +89,7 @@ clean-local:
 	rm -rf tests/plugins/.libs
 
 # Under valgrind and the sanitizers: what parses, allocates, reads files and starts threads.
-CAREFUL_TESTS = \
+CAREFUL_TESTS = tests/hostile.test tests/commands.test tests/neuron-values tests/formats tests/stimuli \
   tests/connect \
   tests/edges \
   tests/engine \

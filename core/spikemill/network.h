@@ -54,6 +54,12 @@ struct mill_projection {
   uint32_t delay_min, delay_max;
 };
 
+/* A run of neurons of one population that one worker at a time has. `first` is a multiple of 64 within the population. */
+struct mill_slice {
+  uint32_t population;
+  uint32_t first, count;
+};
+
 struct mill_network {
   double dt;                /* ms */
   uint32_t neurons;
@@ -62,12 +68,11 @@ struct mill_network {
   const struct mill_projection *projection;
   uint32_t epoch_steps;     /* D */
   uint32_t delay_max;       /* over all projections; 0 when there is none */
-};
 
-/* A run of neurons of one population that one worker owns during an epoch. `first` is a multiple of 64 within the population. */
-struct mill_slice {
-  uint32_t population;
-  uint32_t first, count;
+  /* How populations are shared out: those of population p are slice[slice_of[p]] … slice[slice_of[p + 1] - 1], in ascending order. */
+  uint32_t slice_count;
+  const struct mill_slice *slice;
+  const uint32_t *slice_of; /* [population_count + 1] */
 };
 
 /* A neuron's spikes of one epoch: bit b is step epoch.first + b. */
@@ -76,14 +81,12 @@ struct mill_spike {
   uint32_t mask;
 };
 
-/* The spikes of the epoch that was simulated last. Slice i's neurons in ascending order are spikes[i][0 … count[i]-1]; the slices
-   of population p are slice_of[p] … slice_of[p+1]-1. */
+/* The spikes of the epoch that was simulated last: those of slice i are spikes[i][0 … count[i]-1], neurons in ascending order. */
 struct mill_epoch {
   int64_t first;
   uint32_t steps;
   const struct mill_spike *const *spikes;
   const uint32_t *count;
-  const uint32_t *slice_of;
 };
 
 #ifdef __cplusplus

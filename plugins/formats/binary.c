@@ -479,5 +479,4 @@ static const struct mill_format_ops ops = {
     .abandon = writer_abandon,
 };
 
-MILL_PLUGIN(MILL_FORMAT, MILL_CPU, "binary", "spikes mapped, sorted and checksummed, 12 bytes each (.smk)",
-            0, NULL, 0, ops);
+MILL_PLUGIN(MILL_FORMAT, MILL_CPU, "binary", "spikes mapped, sorted and checksummed, 12 bytes each (.smk)", 0, NULL, 0, ops);

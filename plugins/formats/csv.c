@@ -276,5 +276,5 @@ static const struct mill_format_ops ops = {
     .abandon = writer_abandon,
 };
 
-MILL_PLUGIN(MILL_FORMAT, MILL_CPU, "csv", "one spike a line, times as exact decimals, the rest in comments (.csv .tsv .txt)",
-            0, NULL, 0, ops);
+MILL_PLUGIN(MILL_FORMAT, MILL_CPU, "csv", "one spike a line, times as exact decimals, the rest in comments (.csv .tsv .txt)", 0,
+            NULL, 0, ops);

@@ -13,5 +13,4 @@ static int applicable(const struct mill_network *network, uint32_t plastic, char
 }
 
 static const struct mill_plasticity_ops ops = {applicable};
-MILL_PLUGIN(MILL_PLASTICITY, MILL_CPU | MILL_EXACT, "naive", "every plastic synapse in every step",
-            0, NULL, 0, ops);
+MILL_PLUGIN(MILL_PLASTICITY, MILL_CPU | MILL_EXACT, "naive", "every plastic synapse in every step", 0, NULL, 0, ops);

@@ -42,13 +42,13 @@ static void release(const struct mill_host *host, void *self)
 }
 
 static const struct mill_param_spec params[] = {
-  {"amplitude", "", NULL, NULL, "current, in the unit of the model's current", -1e30, 1e30, offsetof(struct values, amplitude),
-   MILL_REAL, MILL_REQUIRED},
-  {"start", "ms", "0", NULL, "begin: steps from this time on", 0, 9e9, offsetof(struct values, start), MILL_REAL, 0},
-  {"stop", "ms", "-1", NULL, "end: steps before this time; -1 for never", -1, 9e9, offsetof(struct values, stop), MILL_REAL, 0},
+    {"amplitude", "", NULL, NULL, "current, in the unit of the model's current", -1e30, 1e30, offsetof(struct values, amplitude),
+     MILL_REAL, MILL_REQUIRED},
+    {"start", "ms", "0", NULL, "begin: steps from this time on", 0, 9e9, offsetof(struct values, start), MILL_REAL, 0},
+    {"stop", "ms", "-1", NULL, "end: steps before this time; -1 for never", -1, 9e9, offsetof(struct values, stop), MILL_REAL, 0},
 };
 
 static const struct mill_stimulus_ops ops = {.prepare = prepare, .current = current, .release = release};
 
-MILL_PLUGIN(MILL_STIMULUS, MILL_CPU | MILL_EXACT, "dc", "constant current into every neuron",
-            sizeof(struct values), params, sizeof params / sizeof *params, ops);
+MILL_PLUGIN(MILL_STIMULUS, MILL_CPU | MILL_EXACT, "dc", "constant current into every neuron", sizeof(struct values), params,
+            sizeof params / sizeof *params, ops);

@@ -124,12 +124,13 @@ static void release(const struct mill_host *host, void *self)
 }
 
 static const struct mill_param_spec params[] = {
-  {"rate", "Hz", NULL, NULL, "mean rate of each neuron's events", 0, 1e9, offsetof(struct values, rate), MILL_REAL, MILL_REQUIRED},
-  {"start", "ms", "0", NULL, "begin: steps from this time on", 0, 9e9, offsetof(struct values, start), MILL_REAL, 0},
-  {"stop", "ms", "-1", NULL, "end: steps before this time; -1 for never", -1, 9e9, offsetof(struct values, stop), MILL_REAL, 0},
+    {"rate", "Hz", NULL, NULL, "mean rate of each neuron's events", 0, 1e9, offsetof(struct values, rate), MILL_REAL,
+     MILL_REQUIRED},
+    {"start", "ms", "0", NULL, "begin: steps from this time on", 0, 9e9, offsetof(struct values, start), MILL_REAL, 0},
+    {"stop", "ms", "-1", NULL, "end: steps before this time; -1 for never", -1, 9e9, offsetof(struct values, stop), MILL_REAL, 0},
 };
 
 static const struct mill_stimulus_ops ops = {.prepare = prepare, .largest = largest, .events = events, .release = release};
 
-MILL_PLUGIN(MILL_STIMULUS, MILL_CPU | MILL_EXACT, "poisson", "independent Poisson events for every neuron",
-            sizeof(struct values), params, sizeof params / sizeof *params, ops);
+MILL_PLUGIN(MILL_STIMULUS, MILL_CPU | MILL_EXACT, "poisson", "independent Poisson events for every neuron", sizeof(struct values),
+            params, sizeof params / sizeof *params, ops);

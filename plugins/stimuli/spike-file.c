@@ -97,16 +97,16 @@ static void release(const struct mill_host *host, void *self)
 }
 
 static const struct mill_param_spec params[] = {
-  {"file", "", NULL, NULL, "spike file, relative to the network's", 0, 0, offsetof(struct values, file), MILL_TEXT, MILL_REQUIRED},
-  {"population", "", NULL, NULL, "population of the file; needed when it has several", 0, 0, offsetof(struct values, population),
-   MILL_TEXT, 0},
-  {"delay", "ms", "-1", NULL, "from spike to input, rounded to whole steps; -1 for one step", -1, 9e9,
-   offsetof(struct values, delay), MILL_REAL, 0},
+    {"file", "", NULL, NULL, "spike file, relative to the network's", 0, 0, offsetof(struct values, file), MILL_TEXT,
+     MILL_REQUIRED},
+    {"population", "", NULL, NULL, "population of the file; needed when it has several", 0, 0, offsetof(struct values, population),
+     MILL_TEXT, 0},
+    {"delay", "ms", "-1", NULL, "from spike to input, rounded to whole steps; -1 for one step", -1, 9e9,
+     offsetof(struct values, delay), MILL_REAL, 0},
 };
 
 static const struct mill_stimulus_ops ops = {
-  .prepare = prepare, .file_key = "file", .events_from = events_from, .largest = largest, .events = events, .release = release
-};
+    .prepare = prepare, .file_key = "file", .events_from = events_from, .largest = largest, .events = events, .release = release};
 
-MILL_PLUGIN(MILL_STIMULUS, MILL_CPU | MILL_EXACT, "spike-file", "recorded spikes from a file",
-            sizeof(struct values), params, sizeof params / sizeof *params, ops);
+MILL_PLUGIN(MILL_STIMULUS, MILL_CPU | MILL_EXACT, "spike-file", "recorded spikes from a file", sizeof(struct values), params,
+            sizeof params / sizeof *params, ops);

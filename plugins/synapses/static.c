@@ -2,5 +2,4 @@
 #include <spikemill/synapse.h>
 
 static const struct mill_synapse_ops ops = {0, 0};
-MILL_PLUGIN(MILL_SYNAPSE, MILL_CPU | MILL_CUDA | MILL_EXACT, "static", "constant weight",
-            0, NULL, 0, ops);
+MILL_PLUGIN(MILL_SYNAPSE, MILL_CPU | MILL_CUDA | MILL_EXACT, "static", "constant weight", 0, NULL, 0, ops);
