@@ -13,6 +13,7 @@
 #include "memory.h"
 #include "output.h"
 #include "registry.h"
+#include "simulation.h"
 #include "text.h"
 #include "variant.h"
 
@@ -242,11 +243,7 @@ static int write_csv(struct request *r, struct mill_error *error)
   if (!config)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
   fprintf(out, "# spikemill %s\n", mill_version());
-  for (const char *line = config; *line;) {
-    size_t n = strcspn(line, "\n");
-    fprintf(out, "# config %.*s\n", (int)n, line);
-    line += n + (line[n] == '\n');
-  }
+  mill_write_config(out, config);
   free(config);
   fputs("variant,median_s,min_s,max_s,ratio,memory_bytes,hash\n", out);
   for (uint32_t i = 0; i < v->count; i++) {

@@ -33,14 +33,19 @@ static void format_ms(char *buffer, size_t size, int64_t ps)
     buffer[--n] = 0;
 }
 
-static void write_preamble(FILE *out, const struct mill_simulation *sim)
+void mill_write_config(FILE *out, const char *config)
 {
-  fprintf(out, "# spikemill %s\n# seed %llu\n", mill_version(), (unsigned long long)sim->file->seed);
-  for (const char *line = sim->config; *line;) {
+  for (const char *line = config; *line;) {
     size_t n = strcspn(line, "\n");
     fprintf(out, "# config %.*s\n", (int)n, line);
     line += n + (line[n] == '\n');
   }
+}
+
+static void write_preamble(FILE *out, const struct mill_simulation *sim)
+{
+  fprintf(out, "# spikemill %s\n# seed %llu\n", mill_version(), (unsigned long long)sim->file->seed);
+  mill_write_config(out, sim->config);
 }
 
 static void write_epilogue(FILE *out, const struct mill_simulation *sim, int complete)

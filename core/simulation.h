@@ -163,6 +163,9 @@ void mill_build_slices_free(struct mill_simulation *simulation);
 /* Simulates steps step … until-1. */
 void mill_engine_run(struct mill_simulation *simulation, int64_t until);
 
+/* The lines of a configuration as "# config …" comments. */
+void mill_write_config(FILE *out, const char *config);
+
 /* Recording: open before the first step, take each epoch in order (worker 0), close at the end. */
 int mill_record_open(struct mill_simulation *simulation, struct mill_error *error);
 void mill_record_epoch(struct mill_simulation *simulation, const struct mill_generation *generation);

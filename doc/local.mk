@@ -3,4 +3,5 @@ dist_man_MANS += \
   doc/spikemill-config.5 \
   doc/spikemill-plugin.7
 EXTRA_DIST += \
+  doc/benchmarks.md \
   doc/formats.md
