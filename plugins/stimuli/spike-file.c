@@ -35,8 +35,8 @@ static int prepare(const struct mill_host *host, const void *params, const struc
     return host->fail(error, MILL_USAGE, "delay: %.10g ms rounds to 0 steps of %.10g ms; expected at least one step", values->delay,
                       target->dt);
   if (rest)
-    host->note("delay: %.10g ms rounded to %lld step%s, %.10g ms", values->delay, (long long)delay, delay == 1 ? "" : "s",
-               (double)delay * target->dt);
+    host->note("stimulus of `%s`: delay: %.10g ms rounded to %lld step%s, %.10g ms", target->population, values->delay,
+               (long long)delay, delay == 1 ? "" : "s", (double)delay * target->dt);
   source = (struct source *)host->allocate("stimulus", 1, sizeof *source);
   if (!source)
     return host->fail(error, MILL_RESOURCES, "out of memory");
