@@ -19,7 +19,7 @@
 
 #include "threads.h"
 
-#define SPINS 10000      /* while there is a processor for each thread: a fraction of a millisecond */
+#define SPINS 2000       /* while there is a processor for each thread: some 30 microseconds */
 #define SPINS_CROWDED 20 /* else */
 #define THREADS_MAX 4096
 
