@@ -144,8 +144,8 @@ static void test_files(void)
   refused(TEMP("synapse-elf.so"), "ELF class", "");
   copy(OURS("synapse-sound.so"), TEMP("synapse-cut.so"), 9000);
   refused(TEMP("synapse-cut.so"), "cut off", "9000");
-  copy(OURS("synapse-sound.so"), TEMP("synapse-stub.so"), 100);
-  refused(TEMP("synapse-stub.so"), "damaged", "");
+  copy(OURS("synapse-sound.so"), TEMP("synapse-cut.so"), 100);
+  refused(TEMP("synapse-cut.so"), "damaged", "");
   mkdir(TEMP("synapse-dir.so"), 0777);
   refused(TEMP("synapse-dir.so"), "a folder", "");
   mkfifo(TEMP("synapse-pipe.so"), 0666);
