@@ -1,6 +1,6 @@
-/* The engine. It advances by epochs of D steps, D at most the shortest delay, so that no spike of an epoch can matter inside it. Each
-   worker owns slices of neurons: it delivers the spikes of the last epoch to them, simulates them for D steps, and meets the others at
-   one barrier. Worker 0 records the epoch while the others go on. */
+/* The engine. It advances by epochs of D steps, D at most the shortest delay, so that no spike of an epoch can matter inside it. A worker
+   takes one slice of neurons after another, its own first: it delivers the spikes of the last epoch to the slice and simulates it for D
+   steps; then all meet at one barrier. Worker 0 records the epoch while the others go on. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
