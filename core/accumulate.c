@@ -81,8 +81,9 @@ static void store(struct mill_weighing *w, uint64_t i, int32_t quanta)
     ((int32_t *)w->weight_store)[i] = quanta;
 }
 
-static void draw_rows(void *self, uint64_t block)
+static void draw_rows(void *self, uint64_t block, uint32_t worker)
 {
+  (void)worker;
   struct pass *pass = self;
   struct mill_weighing *w = pass->w;
   const struct mill_rows *rows = w->rows;
@@ -114,8 +115,9 @@ static void draw_rows(void *self, uint64_t block)
 }
 
 /* Passes that draw nothing: SUM of weights that are one number, and BOUND of what is stored. */
-static void add_synapses(void *self, uint64_t block)
+static void add_synapses(void *self, uint64_t block, uint32_t worker)
 {
+  (void)worker;
   const struct pass *pass = self;
   const struct mill_weighing *w = pass->w;
   const struct mill_rows *rows = w->rows;

@@ -335,7 +335,7 @@ static int show_kinds(const struct request *r, int only, struct mill_error *erro
   } else if (!only)
     printf("spikemill %s, plugin ABI %s\n", mill_version(), abi);
   for (int kind = 1; kind < MILL_KIND_COUNT && rc == 0; kind++)
-    if (only ? kind == only : mill_kind_ops_size(kind) > 0)
+    if (!only || kind == only)
       rc = show_kind(r, kind, kinds, error);
   if (o && rc == 0)
     return json_print(o, 0, error);
@@ -370,13 +370,12 @@ static int unknown_kind(const char *word, struct mill_error *error)
   const char *names[MILL_KIND_COUNT];
   size_t count = 0;
   for (int kind = 1; kind < MILL_KIND_COUNT; kind++)
-    if (mill_kind_ops_size(kind) > 0)
-      names[count++] = mill_kind_name(kind);
+    names[count++] = mill_kind_name(kind);
   names[count++] = "device";
   const char *nearest = mill_text_nearest(word, names, count);
   if (nearest)
     return mill_fail(error, MILL_USAGE, "no kind of plugin `%s`; did you mean `%s`?", word, nearest);
-  return mill_fail(error, MILL_USAGE, "no kind of plugin `%s`; there are neuron, synapse, plasticity, delivery, stimulus, format",
+  return mill_fail(error, MILL_USAGE, "no kind of plugin `%s`; there are neuron, synapse, plasticity, delivery, stimulus, counter, format",
                    word);
 }
 
@@ -414,8 +413,6 @@ static int show(const struct request *r, struct mill_error *error)
   int kind = mill_kind_find(r->word[0]);
   if (kind == 0)
     return unknown_kind(r->word[0], error);
-  if (mill_kind_ops_size(kind) == 0)
-    return mill_fail(error, MILL_USAGE, "this version of spikemill serves no %s plugins", r->word[0]);
   return r->words > 1 ? show_plugin(r, kind, error) : show_kinds(r, kind, error);
 }
 

@@ -199,8 +199,9 @@ struct known {
   row_maker *make;
 };
 
-static void fill_rows(void *self, uint64_t block)
+static void fill_rows(void *self, uint64_t block, uint32_t worker)
 {
+  (void)worker;
   struct known *known = self;
   struct mill_rows *rows = known->job.rows;
   uint64_t end = (block + 1) * ROWS_AT_ONCE;
@@ -318,8 +319,9 @@ static uint64_t pair_of_total(const struct job *job, uint64_t i)
   return source << 32 | (target + (!job->autapses && target >= source));
 }
 
-static void count_pairs(void *self, uint64_t block)
+static void count_pairs(void *self, uint64_t block, uint32_t worker)
 {
+  (void)worker;
   const struct items *items = self;
   const struct mill_connection *c = items->job.c;
   uint64_t *row = items->job.rows->row, first = block * ITEMS_AT_ONCE, key = 0;
@@ -344,8 +346,9 @@ static void count_pairs(void *self, uint64_t block)
 }
 
 /* row[s + 1] is where row s goes on, and in the end where it ends. */
-static void fill_pairs(void *self, uint64_t block)
+static void fill_pairs(void *self, uint64_t block, uint32_t worker)
 {
+  (void)worker;
   const struct items *items = self;
   const struct mill_edges *edges = items->job.c->edges;
   struct mill_rows *rows = items->job.rows;
@@ -370,8 +373,9 @@ static int by_target(const void *a, const void *b, void *self)
 }
 
 /* Synapses of one pair that differ in nothing need no order among them; edges keep that of the file. */
-static void sort_rows(void *self, uint64_t block)
+static void sort_rows(void *self, uint64_t block, uint32_t worker)
 {
+  (void)worker;
   const struct items *items = self;
   struct mill_rows *rows = items->job.rows;
   struct mill_edges *edges = items->job.c->edges;

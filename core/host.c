@@ -10,6 +10,7 @@
 #include "memory.h"
 #include "registry.h"
 #include "text.h"
+#include "threads.h"
 
 static pthread_mutex_t note_lock = PTHREAD_MUTEX_INITIALIZER;
 static void (*note_sink)(const char *line, void *self);
@@ -45,4 +46,5 @@ const struct mill_host mill_host = {
     .allocate = mill_allocate,
     .release = mill_release,
     .note = mill_note,
+    .each = mill_team_each,
 };

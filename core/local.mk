@@ -45,6 +45,7 @@ core_libmill_la_LIBADD = $(INIPARSER_LIBS) $(XXHASH_LIBS) $(CJSON_LIBS)
 noinst_HEADERS += \
   core/command.h \
   core/connect.h \
+  core/counting.h \
   core/expr.h \
   core/history.h \
   core/ini-scan.h \
@@ -68,6 +69,7 @@ noinst_HEADERS += \
 
 spikemillincludedir = $(includedir)/spikemill
 spikemillinclude_HEADERS = \
+  core/spikemill/counter.h \
   core/spikemill/delivery.h \
   core/spikemill/device-math.h \
   core/spikemill/device-random.h \

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <spikemill/counter.h>
 #include <spikemill/delivery.h>
 #include <spikemill/format.h>
 #include <spikemill/neuron-ops.h>
@@ -25,14 +26,14 @@
 
 static const struct {
   const char *name;
-  size_t ops_size; /* 0: this version serves no such plugins */
+  size_t ops_size;
 } kinds[MILL_KIND_COUNT] = {
     [MILL_NEURON] = {"neuron", sizeof(struct mill_neuron_ops)},
     [MILL_SYNAPSE] = {"synapse", sizeof(struct mill_synapse_ops)},
     [MILL_PLASTICITY] = {"plasticity", sizeof(struct mill_plasticity_ops)},
     [MILL_DELIVERY] = {"delivery", sizeof(struct mill_delivery_ops)},
     [MILL_STIMULUS] = {"stimulus", sizeof(struct mill_stimulus_ops)},
-    [MILL_COUNTER] = {"counter", 0},
+    [MILL_COUNTER] = {"counter", sizeof(struct mill_counter_ops)},
     [MILL_FORMAT] = {"format", sizeof(struct mill_format_ops)},
 };
 
@@ -70,6 +71,10 @@ static const struct {
     NEEDS(MILL_DELIVERY, mill_delivery_ops, release),
     NEEDS(MILL_STIMULUS, mill_stimulus_ops, prepare),
     NEEDS(MILL_STIMULUS, mill_stimulus_ops, release),
+    NEEDS(MILL_COUNTER, mill_counter_ops, open),
+    NEEDS(MILL_COUNTER, mill_counter_ops, count),
+    NEEDS(MILL_COUNTER, mill_counter_ops, keep),
+    NEEDS(MILL_COUNTER, mill_counter_ops, close),
     NEEDS(MILL_FORMAT, mill_format_ops, extensions),
     NEEDS(MILL_FORMAT, mill_format_ops, probe),
     NEEDS(MILL_FORMAT, mill_format_ops, open),
@@ -92,11 +97,6 @@ int mill_kind_find(const char *name)
     if (!strcmp(kinds[kind].name, name))
       return kind;
   return 0;
-}
-
-size_t mill_kind_ops_size(int kind)
-{
-  return kind > 0 && kind < MILL_KIND_COUNT ? kinds[kind].ops_size : 0;
 }
 
 int mill_plugin_file_name(const char *path, int *kind, const char **name, size_t *length, struct mill_error *error)
@@ -277,8 +277,6 @@ static int check_stimulus(const char *path, const struct mill_stimulus_ops *ops,
 static int check_ops(const char *path, const struct mill_plugin *p, struct mill_error *error)
 {
   size_t want = kinds[p->kind].ops_size;
-  if (!want)
-    return mill_fail(error, MILL_USAGE, "%s: this version of spikemill serves no %s plugins", path, mill_kind_name(p->kind));
   if (p->ops_size < want)
     return mill_fail(error, MILL_USAGE, "%s: its ops table has %u bytes, that of a %s has %zu", path, p->ops_size,
                      mill_kind_name(p->kind), want);

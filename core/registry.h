@@ -26,9 +26,6 @@ const char *mill_plugin_source(const struct mill_plugin *plugin, size_t *size);
 const char *mill_kind_name(int kind);
 int mill_kind_find(const char *name);
 
-/* Size of the kind's ops table; 0 when this version serves no plugins of the kind. */
-size_t mill_kind_ops_size(int kind);
-
 /* The host table handed to plugins. */
 extern const struct mill_host mill_host;
 

@@ -319,8 +319,9 @@ static int check_end(struct mill_stream *stream, const char *path, struct mill_e
   return 0;
 }
 
-int mill_stream_read(const char *path, const char *format, struct mill_stream **stream, struct mill_error *error)
+int mill_stream_read(const char *path, const struct mill_stream_options *options, struct mill_stream **stream, struct mill_error *error)
 {
+  const char *format = options ? options->format : NULL;
   const struct mill_plugin *plugin;
   struct mill_stream_info info = {0};
   struct mill_stream *s = NULL;
@@ -333,7 +334,7 @@ int mill_stream_read(const char *path, const char *format, struct mill_stream **
   s = mill_allocate("spike stream", 1, sizeof *s);
   if (!s)
     return mill_fail(error, MILL_RESOURCES, "%s: out of memory", path);
-  if (ops->open(&mill_host, path, &info, &s->end, &reader, error))
+  if (ops->open(&mill_host, NULL, path, &info, &s->end, &reader, error))
     goto done;
   if (mill_stream_check(path, &info, error) || copy_info(s, &info, path, error) || read_events(s, ops, reader, path, error))
     goto done;

@@ -11,21 +11,54 @@
 int mill_format_find(const char *path, const char *format, int writing, const struct mill_plugin **plugin,
                      struct mill_error *error);
 
-/* A whole file in memory, sorted by (tick, unit). `info` and what it points at belong to the stream. Count and hash of the
+/* What a user may say about a file that is read. */
+struct mill_stream_options {
+  const char *format;  /* name of a format plugin; NULL: found out */
+  const char *columns; /* "type,time_ms": the format's parameter `columns`; NULL: not said */
+  const char *tick;    /* "0.1 ms": the format's parameter `tick`; NULL: not said */
+  int by_unit;         /* 1: events of one tick in order of unit; 0: as they stand in the file */
+};
+
+/* A whole file in memory, sorted by tick. `info` and what it points at belong to the stream. Count and hash of the
    spikes are compared with those that the file states (MILL_DATA when they differ), and filled into `end` when it states none.
-   Memory is asked for only as far as mill_memory_free allows. */
+   Memory is asked for only as far as mill_memory_free allows. options may be NULL. */
 struct mill_stream {
   struct mill_stream_info info;
   struct mill_stream_end end;
   uint64_t count;
   struct mill_event *event;
-  int was_sorted; /* 0: the file was not, and the caller should tell the user */
+  int was_sorted; /* 0: the file was not in order of tick, and the caller should tell the user */
   void *own;      /* private */
 };
-int mill_stream_read(const char *path, const char *format, struct mill_stream **stream, struct mill_error *error);
+int mill_stream_read(const char *path, const struct mill_stream_options *options, struct mill_stream **stream,
+                     struct mill_error *error);
+
+/* Copies a file into another (`writing` names the new one's format, NULL by its extension), in order of tick, without holding
+   it in memory when the reader knows that it is sorted; else it is sorted in memory. The caller is told what was copied in
+   *report. interrupted may be NULL; it is asked now and then, and 1 ends the copy with
+   MILL_INTERRUPTED and no file. */
+struct mill_convert_report {
+  uint64_t events, units;
+  int was_sorted;
+  int64_t tick_ps, first, last; /* ticks of the first and the last event */
+};
+int mill_stream_convert(const char *from, const struct mill_stream_options *options, const char *to, const char *writing,
+                        int (*interrupted)(void), struct mill_convert_report *report, struct mill_error *error);
+
+/* The name of a unit: that of its type, "POPULATION:INDEX", or "INDEX" when there is one group only, into buffer. Returns buffer;
+   what does not fit ends in "…". */
+const char *mill_stream_unit(const struct mill_stream_info *info, uint32_t unit, char *buffer, size_t size);
+
+/* Units over all groups. */
+uint64_t mill_stream_units(const struct mill_stream_info *info);
+
+/* The spike file that is meant by `path`: itself or, for the folder that a run has written, the one spike file in it. *file is
+   malloc'ed. MILL_DATA when the folder holds none or several (they are listed). */
+int mill_stream_find(const char *path, char **file, struct mill_error *error);
+
 void mill_stream_free(struct mill_stream *stream);
 
-/* Hash of spikes in order (tick, group, index): XXH64, seed 0, over records of u64 tick, u32 group, u32 index, little-endian. */
+/* Hash of spikes in order (tick, group, index), whatever the order of those of one tick in the file: XXH64, seed 0, over records of u64 tick, u32 group, u32 index, little-endian. */
 struct mill_spike_hash;
 struct mill_spike_hash *mill_spike_hash_create(void);
 void mill_spike_hash_add(struct mill_spike_hash *hash, int64_t tick, uint32_t group, uint32_t index);

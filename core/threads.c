@@ -177,7 +177,7 @@ void mill_team_barrier(struct mill_team *team, uint32_t worker)
 struct each {
   struct mill_team *team;
   uint64_t count;
-  void (*body)(void *self, uint64_t i);
+  void (*body)(void *self, uint64_t i, uint32_t worker);
   void *self;
 };
 
@@ -187,7 +187,6 @@ static void each_work(void *argument, uint32_t worker)
   const struct each *each = argument;
   atomic_uint_fast64_t *next = &each->team->next;
   const uint64_t shares = (uint64_t)each->team->count * 8;
-  (void)worker;
   uint64_t first = atomic_load(next);
   while (first < each->count) {
     uint64_t piece = (each->count - first) / shares;
@@ -195,12 +194,12 @@ static void each_work(void *argument, uint32_t worker)
     if (!atomic_compare_exchange_weak(next, &first, first + piece))
       continue;
     for (uint64_t i = first; i < first + piece; i++)
-      each->body(each->self, i);
+      each->body(each->self, i, worker);
     first = atomic_load(next);
   }
 }
 
-void mill_team_each(struct mill_team *team, uint64_t count, void (*body)(void *self, uint64_t i), void *self)
+void mill_team_each(struct mill_team *team, uint64_t count, void (*body)(void *self, uint64_t i, uint32_t worker), void *self)
 {
   struct each each = {team, count, body, self};
   if (!count)

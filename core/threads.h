@@ -18,8 +18,8 @@ void mill_team_run(struct mill_team *team, void (*work)(void *self, uint32_t wor
 /* Inside `work`: waits until every worker is here. Spins for a short while, then sleeps, so that more threads than processors work. */
 void mill_team_barrier(struct mill_team *team, uint32_t worker);
 
-/* Runs body(self, i) for i in 0 … count-1, dynamically shared out. Not inside `work`. */
-void mill_team_each(struct mill_team *team, uint64_t count, void (*body)(void *self, uint64_t i), void *self);
+/* Runs body(self, i, worker) for i in 0 … count-1, dynamically shared out. Not inside `work`. */
+void mill_team_each(struct mill_team *team, uint64_t count, void (*body)(void *self, uint64_t i, uint32_t worker), void *self);
 
 /* Processors this process may use. */
 uint32_t mill_processors(void);

@@ -92,8 +92,9 @@ static void raise_step(uint32_t *shared, uint32_t value)
     ;
 }
 
-static void delay_rows(void *self, uint64_t block)
+static void delay_rows(void *self, uint64_t block, uint32_t worker)
 {
+  (void)worker;
   struct delay_job *job = self;
   struct mill_weighing *w = job->w;
   const struct mill_rows *rows = w->rows;

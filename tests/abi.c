@@ -4,6 +4,7 @@
 #include <config.h>
 #endif
 
+#include <spikemill/counter.h>
 #include <spikemill/delivery.h>
 #include <spikemill/format.h>
 #include <spikemill/network.h>
@@ -38,7 +39,7 @@ static const struct pin pins[] = {
   AT(mill_param_spec, type, 60), AT(mill_param_spec, flags, 62), SIZE(mill_param_spec, 64),
 
   AT(mill_host, size, 0), AT(mill_host, abi, 4), AT(mill_host, fail, 8), AT(mill_host, allocate, 16), AT(mill_host, release, 24),
-  AT(mill_host, note, 32), SIZE(mill_host, 40),
+  AT(mill_host, note, 32), AT(mill_host, each, 40), SIZE(mill_host, 48),
 
   AT(mill_ring, cell, 0), AT(mill_ring, stride, 8), AT(mill_ring, mask, 16), AT(mill_ring, bits, 20), AT(mill_ring, scale, 24),
   SIZE(mill_ring, 32),
@@ -85,11 +86,24 @@ static const struct pin pins[] = {
   AT(mill_stimulus_ops, largest, 24), AT(mill_stimulus_ops, events, 32), AT(mill_stimulus_ops, current, 40),
   AT(mill_stimulus_ops, release, 48), SIZE(mill_stimulus_ops, 56),
 
+  AT(mill_interval, low, 0), AT(mill_interval, high, 8), SIZE(mill_interval, 16),
+  AT(mill_counter_input, events, 0), AT(mill_counter_input, types, 4), AT(mill_counter_input, time, 8),
+  AT(mill_counter_input, type, 16), AT(mill_counter_input, order, 24), AT(mill_counter_input, first, 32),
+  AT(mill_counter_input, type_time, 40), AT(mill_counter_input, type_order, 48), AT(mill_counter_input, interval_count, 56),
+  AT(mill_counter_input, interval, 64), AT(mill_counter_input, strict, 72), AT(mill_counter_input, threshold, 80),
+  AT(mill_counter_input, memory, 88), AT(mill_counter_input, team, 96), AT(mill_counter_input, workers, 104),
+  SIZE(mill_counter_input, 112),
+  AT(mill_candidates, level, 0), AT(mill_candidates, count, 4), AT(mill_candidates, first, 8), AT(mill_candidates, type, 16),
+  AT(mill_candidates, interval, 24), AT(mill_candidates, parent, 32), AT(mill_candidates, last, 40), SIZE(mill_candidates, 48),
+  AT(mill_counter_ops, open, 0), AT(mill_counter_ops, count, 8), AT(mill_counter_ops, keep, 16), AT(mill_counter_ops, close, 24),
+  SIZE(mill_counter_ops, 32),
+
   AT(mill_event, tick, 0), AT(mill_event, unit, 8), AT(mill_event, reserved, 12), SIZE(mill_event, 16),
   AT(mill_group, name, 0), AT(mill_group, first, 8), AT(mill_group, size, 12), SIZE(mill_group, 16),
   AT(mill_stream_info, tick_ps, 0), AT(mill_stream_info, start, 8), AT(mill_stream_info, stop, 16),
   AT(mill_stream_info, group_count, 24), AT(mill_stream_info, group, 32), AT(mill_stream_info, seed, 40),
-  AT(mill_stream_info, version, 48), AT(mill_stream_info, config, 56), SIZE(mill_stream_info, 64),
+  AT(mill_stream_info, version, 48), AT(mill_stream_info, config, 56),
+  AT(mill_stream_info, sorted, 64), AT(mill_stream_info, reserved, 68), SIZE(mill_stream_info, 72),
   AT(mill_stream_end, events, 0), AT(mill_stream_end, spike_hash, 8), AT(mill_stream_end, stop, 16),
   AT(mill_stream_end, complete, 24), AT(mill_stream_end, reserved, 28), SIZE(mill_stream_end, 32),
   AT(mill_format_ops, extensions, 0), AT(mill_format_ops, probe, 8), AT(mill_format_ops, open, 16), AT(mill_format_ops, read, 24),

@@ -343,7 +343,7 @@ static void test_binary_damage(void)
     put_at(bytes + n - 8, XXH64(bytes, n - 8, 0), 8);
     put_file(in_folder("x.smk"), bytes, n);
     error = (struct mill_error){0, "nothing"};
-    int failed = mill_stream_read(in_folder("x.smk"), "binary", &s, &error);
+    int failed = mill_stream_read(in_folder("x.smk"), &(struct mill_stream_options){.format = "binary"}, &s, &error);
     ok(failed && error.status == MILL_DATA && strstr(error.text, f->says) && strstr(error.text, "x.smk: "), "refused: %s", f->what);
     diag("%s", error.text);
     mill_stream_free(s);
@@ -354,20 +354,20 @@ static void test_binary_damage(void)
       memcpy(bytes, whole, n);
       bytes[i] ^= (unsigned char)(1u << bit);
       put_file(in_folder("x.smk"), bytes, n);
-      accepted += !mill_stream_read(in_folder("x.smk"), "binary", &s, &error) || error.status != MILL_DATA;
+      accepted += !mill_stream_read(in_folder("x.smk"), &(struct mill_stream_options){.format = "binary"}, &s, &error) || error.status != MILL_DATA;
       mill_stream_free(s);
     }
   is_int(accepted, 0, "no file with one wrong bit is accepted");
   accepted = 0;
   for (size_t cut = 0; cut < n; cut++) {
     put_file(in_folder("x.smk"), whole, cut);
-    accepted += !mill_stream_read(in_folder("x.smk"), "binary", &s, &error) || error.status != MILL_DATA;
+    accepted += !mill_stream_read(in_folder("x.smk"), &(struct mill_stream_options){.format = "binary"}, &s, &error) || error.status != MILL_DATA;
     mill_stream_free(s);
   }
   memcpy(bytes, whole, n);
   bytes[n] = 0;
   put_file(in_folder("x.smk"), bytes, n + 1);
-  accepted += !mill_stream_read(in_folder("x.smk"), "binary", &s, &error);
+  accepted += !mill_stream_read(in_folder("x.smk"), &(struct mill_stream_options){.format = "binary"}, &s, &error);
   is_int(accepted, 0, "nor one cut short anywhere, nor one too long");
   diag("%s", error.text);
   put_file(in_folder("x.smk"), whole, n);

@@ -76,7 +76,7 @@ static const struct {
   {"plasticity-no-member.so", "no `applicable`", ""},
   {"stimulus-both.so", "exactly one", "`current`"},
   {"neuron-clash.so", "both called `v`", "parameter 0"},
-  {"counter-any.so", "serves no counter plugins", ""},
+  {"counter-no-count.so", "no `count`", ""},
   {"synapse-no-symbol.so", "no symbol `spikemill_plugin`", ""},
   {"synapse-function.so", "is a function", ""},
   {"synapse-tiny.so", "has 4 bytes", "16"},

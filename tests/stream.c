@@ -134,7 +134,7 @@ static void test_read(void)
   ok(s->end.events == 4 && s->end.complete && s->end.spike_hash == hash_of_events(&s->info, s->event, 4), "its end is filled in");
   mill_stream_free(s);
   put_file(in_folder("s.csv"), "time_ms,neuron\n1,0\n1,0\n2,4\n", 27);
-  ok(!mill_stream_read(in_folder("s.csv"), "csv", &s, &error) && s->was_sorted && s->count == 3, "equal spikes count as sorted");
+  ok(!mill_stream_read(in_folder("s.csv"), &(struct mill_stream_options){.format = "csv"}, &s, &error) && s->was_sorted && s->count == 3, "equal spikes count as sorted");
   mill_stream_free(s);
   mill_stream_free(NULL);
   spikes_empty();

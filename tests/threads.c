@@ -100,8 +100,9 @@ static void test_run(uint32_t threads)
 }
 
 static atomic_uchar seen[100003];
-static void mark(void *self, uint64_t i)
+static void mark(void *self, uint64_t i, uint32_t worker)
 {
+  (void)worker;
   atomic_fetch_add((atomic_uint_fast64_t *)self, i);
   atomic_fetch_add(&seen[i], 1);
 }
@@ -124,8 +125,9 @@ static void test_each(uint32_t threads, uint64_t count)
 
 static atomic_int nap_turn;
 static pthread_t nap_thread[40];
-static void nap(void *self, uint64_t i)
+static void nap(void *self, uint64_t i, uint32_t worker)
 {
+  (void)worker;
   (void)self;
   nap_thread[i] = pthread_self();
   if (i == 0) /* the first item lasts until another is done, which needs a second worker */

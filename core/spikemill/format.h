@@ -1,4 +1,5 @@
-/* Spike file formats. A stream is a list of events (tick, unit) with an integer tick of stated length. */
+/* Spike file formats. A stream is a list of events (tick, unit) with an integer tick of stated length. Events of one tick keep the order
+   in which they stand in the file: mining may depend on it. */
 #ifndef SPIKEMILL_FORMAT_H
 #define SPIKEMILL_FORMAT_H
 
@@ -16,7 +17,8 @@ struct mill_event {
   uint32_t reserved;
 };
 
-/* A run of units: a population of a network, or the channels of a recording. */
+/* A run of units: a population of a network, or one type of a recording (a channel, a label), whose name it has and whose size is 1.
+   Types are in natural order: whole numbers by value, then the rest byte by byte. */
 struct mill_group {
   const char *name;
   uint32_t first, size;
@@ -30,6 +32,8 @@ struct mill_stream_info {
   uint64_t seed;
   const char *version;         /* of spikemill that wrote it; "" when unknown */
   const char *config;          /* the configuration as INI text, "" when unknown */
+  uint32_t sorted;             /* of a reader: 1 when it knows that the events come in order of tick */
+  uint32_t reserved;
 };
 
 /* What is known only at the end of a stream. A reader leaves events and spike_hash 0 when the file states neither; complete is
@@ -48,16 +52,17 @@ struct mill_format_ops {
   /* How surely the file's first n bytes (n ≤ 4096) are of this format: 0 no … 100 certain. */
   int (*probe)(const unsigned char *head, size_t n);
 
-  /* Reading. `open` fills *info and the start of *end where the file tells; what they point at lives until `close`. `read` gives
-     up to `capacity` events in file order; *got = 0 at the end. Errors name the file and, in text files, the line. */
-  int (*open)(const struct mill_host *host, const char *path, struct mill_stream_info *info, struct mill_stream_end *end,
-              void **reader, struct mill_error *error);
+  /* Reading. params is the plugin's parameter block: what the user says of a file that does not say it itself. `open` fills *info and
+     the start of *end where the file tells; what they point at lives until `close`. `read` gives up to `capacity` events in file order;
+     *got = 0 at the end. Errors name the file and, in text files, the line. Memory does not grow with the number of events. */
+  int (*open)(const struct mill_host *host, const void *params, const char *path, struct mill_stream_info *info,
+              struct mill_stream_end *end, void **reader, struct mill_error *error);
   int (*read)(void *reader, struct mill_event *buffer, size_t capacity, size_t *got, struct mill_error *error);
   void (*close)(const struct mill_host *host, void *reader);
 
   /* Writing, to a path that the core renames when the file is whole: the final name is NAME, the path ends in
-     ".NAME.NUMBERS.part". `write` may run on a thread of its own, the others run on the caller's. Events come in order of (tick,
-     unit). `finish` flushes and closes, and so does a failed `write` or `finish`: `abandon` (close, no report) is only for a
+     ".NAME.NUMBERS.part". `write` may run on a thread of its own, the others run on the caller's. Events come in order of
+     tick. `finish` flushes and closes, and so does a failed `write` or `finish`: `abandon` (close, no report) is only for a
      writer that is still open. */
   int (*create)(const struct mill_host *host, const char *path, const struct mill_stream_info *info, void **writer,
                 struct mill_error *error);

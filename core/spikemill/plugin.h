@@ -69,6 +69,8 @@ struct mill_param_spec {
 
 /* ---- What the host offers --------------------------------------------------------------------------------------------- */
 
+struct mill_team;
+
 /* Passed to every plugin function that may need it; plugins link nothing of ours. Valid for the life of the process. */
 struct mill_host {
   uint32_t size; /* of this struct: check before using a late member */
@@ -84,6 +86,10 @@ struct mill_host {
 
   /* Reports something the user should know (a rounding, a sorted input). One line, no newline. Any thread. */
   void (*note)(const char *format, ...) MILL_PRINTF(1, 2);
+
+  /* Runs body(self, i, worker) for i in 0 … count-1 on a team of threads that the host has handed to the plugin, shared out
+     dynamically; worker is below the team's number of workers, and one worker does one i at a time. Not from inside a body. */
+  void (*each)(struct mill_team *team, uint64_t count, void (*body)(void *self, uint64_t i, uint32_t worker), void *self);
 };
 
 /* ---- Descriptor ------------------------------------------------------------------------------------------------------- */

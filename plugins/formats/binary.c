@@ -235,9 +235,10 @@ static int read_header(struct reader *r, struct mill_stream_info *info, struct m
   return 0;
 }
 
-static int reader_open(const struct mill_host *host, const char *path, struct mill_stream_info *info, struct mill_stream_end *end,
-                       void **reader, struct mill_error *error)
+static int reader_open(const struct mill_host *host, const void *params, const char *path, struct mill_stream_info *info,
+                       struct mill_stream_end *end, void **reader, struct mill_error *error)
 {
+  (void)params;
   struct reader *r = host->allocate("spike file reader", 1, sizeof *r);
   if (!r)
     return out_of_memory(host, path, error);

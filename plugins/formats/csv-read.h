@@ -418,9 +418,10 @@ static void reader_close(const struct mill_host *host, void *self)
   host->release(r);
 }
 
-static int reader_open(const struct mill_host *host, const char *path, struct mill_stream_info *info, struct mill_stream_end *end,
-                       void **reader, struct mill_error *error)
+static int reader_open(const struct mill_host *host, const void *params, const char *path, struct mill_stream_info *info,
+                       struct mill_stream_end *end, void **reader, struct mill_error *error)
 {
+  (void)params;
   struct reader *r = host->allocate("csv reader", 1, sizeof *r);
   struct mill_event event;
   struct stat status;

@@ -1,0 +1,35 @@
+/* A counter plugin at work on a stream: the input it wants, made from events, and its calls. */
+#ifndef MILL_COUNTING_H
+#define MILL_COUNTING_H
+
+#include <spikemill/counter.h>
+#include <spikemill/format.h>
+#include "threads.h"
+
+enum mill_ties { MILL_TIES_ORDER, MILL_TIES_STRICT };
+
+struct mill_counting_setup {
+  const struct mill_plugin *plugin; /* of kind counter */
+  const void *params;               /* its parameter block, NULL when it has none */
+  const struct mill_event *event;   /* [events] in order of tick; not needed after open */
+  uint64_t events;
+  uint32_t types;                   /* units are 0 … types-1 */
+  int ties;                         /* enum mill_ties */
+  const struct mill_interval *interval; /* [interval_count]; stays the caller's, until close */
+  uint32_t interval_count;
+  uint64_t threshold, memory;
+  struct mill_team *team;
+};
+
+struct mill_counting;
+
+/* Fails with MILL_DATA for more than 2^32 - 1 events or times further apart than INT64_MAX ticks, with MILL_RESOURCES when memory is
+   short, with what the plugin says. */
+int mill_counting_open(const struct mill_counting_setup *setup, struct mill_counting **counting, struct mill_error *error);
+int mill_counting_count(struct mill_counting *counting, const struct mill_candidates *candidates, uint64_t *counts,
+                        struct mill_error *error);
+int mill_counting_keep(struct mill_counting *counting, uint32_t level, uint32_t n, const uint64_t *kept, struct mill_error *error);
+void mill_counting_close(struct mill_counting *counting);
+const struct mill_counter_input *mill_counting_input(const struct mill_counting *counting);
+
+#endif

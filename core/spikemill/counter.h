@@ -1,0 +1,77 @@
+/* Episode counters: how often each of many serial episodes occurs in a stream.
+
+   A serial episode E(1) -(l,h]→ E(2) … -(l,h]→ E(N) occurs at events i_1 < … < i_N of these types when every gap between neighbours is
+   above l and at most h. Its count is the largest number of occurrences of which each starts after the one before has ended (Cao et al.
+   2009, section II; doc/formats.md says which ties count as "after"). Counters differ in how they find it, never in what they find.
+
+   The driver (core/levels.c) mines level by level: it opens a counter on a stream, has it count batches of candidates of level 1, 2, …,
+   tells it after each level which of them it keeps, and closes it. A candidate of level N + 1 is a kept episode of level N and one more
+   node, so a counter may keep what it knows about each kept episode and go on from there; what it keeps is a cache. */
+#ifndef SPIKEMILL_COUNTER_H
+#define SPIKEMILL_COUNTER_H
+
+#include <stdint.h>
+#include <spikemill/plugin.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A gap g fits when low < g ≤ high; 0 ≤ low < high. Ticks. */
+struct mill_interval {
+  int64_t low, high;
+};
+
+/* What a counter works on. Everything belongs to the host and stays until `close`. */
+struct mill_counter_input {
+  /* The stream, in order. */
+  uint32_t events, types;
+  const int64_t *time;          /* [events] ticks, not decreasing; no two differ by more than INT64_MAX */
+  const uint32_t *type;         /* [events] 0 … types-1 */
+  const uint32_t *order;        /* [events] not decreasing: event b lies after event a when order[b] > order[a]. The event's index or, when
+                                   ties are strict, the rank of its time, so that events of one time do not lie after each other */
+
+  /* The same events type by type: those of type e are first[e] … first[e + 1] - 1 of these, in order. */
+  const uint32_t *first;        /* [types + 1] */
+  const int64_t *type_time;     /* [events] */
+  const uint32_t *type_order;   /* [events] */
+
+  uint32_t interval_count;
+  const struct mill_interval *interval; /* [interval_count] */
+  uint32_t strict;              /* 1: ties = strict */
+
+  uint64_t threshold;           /* an episode is kept when its count is at least this; ≥ 1 */
+  uint64_t memory;              /* bytes that may be held between calls as a cache; a miss is recomputed */
+
+  struct mill_team *team;       /* for host->each */
+  uint32_t workers;             /* of the team */
+};
+
+/* A batch of candidates of one level. Those of a level come in ascending order, those with the same parent together. */
+struct mill_candidates {
+  uint32_t level;               /* nodes of each: N ≥ 1 */
+  uint32_t count;
+  uint64_t first;               /* number of the batch's first candidate within its level */
+  const uint32_t *type;         /* [count][level] */
+  const uint32_t *interval;     /* [count][level - 1] indices into the input's intervals; NULL at level 1 */
+  const uint32_t *parent;       /* [count] which of the episodes kept at the level before the candidate extends by its last node; NULL at
+                                   level 1 */
+  uint32_t last;                /* 1: no level follows, so nothing of this one needs to be kept */
+};
+
+struct mill_counter_ops {
+  /* params is the plugin's parameter block. *self is set on success. */
+  int (*open)(const struct mill_host *host, const void *params, const struct mill_counter_input *input, void **self,
+              struct mill_error *error);
+  /* Sets counts[k] for each of the batch's candidates. */
+  int (*count)(void *self, const struct mill_candidates *candidates, uint64_t *counts, struct mill_error *error);
+  /* After the last batch of a level that is followed by another: the candidates whose numbers within the level are kept[0 … n-1],
+     ascending, are the parents 0 … n-1 of the next level. All of them reached the threshold. */
+  int (*keep)(void *self, uint32_t level, uint32_t n, const uint64_t *kept, struct mill_error *error);
+  void (*close)(void *self);
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

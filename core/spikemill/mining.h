@@ -1,0 +1,84 @@
+/* libspikemill: mine frequent episodes from a program. The command `spikemill mine` is written with these functions.
+
+   A mining belongs to one thread at a time; different ones are independent. Functions that return int return 0, or -1 with the error
+   filled. Strings and arrays returned belong to the mining. */
+#ifndef SPIKEMILL_MINING_H
+#define SPIKEMILL_MINING_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <spikemill/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct mill_mining;
+
+/* Opens a job file (.ini with a section [mining]), a spike file, or the folder of a run; reads the spikes and checks everything.
+   overrides are texts "mining.key=value", as of --set; the keys are those of a job (spikemill-config(5)). */
+int mill_mining_open(const char *path, const char *const *overrides, size_t override_count, struct mill_mining **mining,
+                     struct mill_error *error);
+
+struct mill_mining_progress {
+  uint32_t level;
+  uint64_t candidates, done;    /* of this level */
+  uint64_t frequent;            /* of this level, so far */
+  double wall_s;                /* since the start */
+};
+
+/* Mines, once. `progress` may be NULL; it is called several times a second, and when it returns 1 the run stops with MILL_INTERRUPTED.
+   When a cap (max_candidates, memory) stops it, that is MILL_RESOURCES. In both cases the levels that are complete can be asked for, and
+   the report says that the result is not. */
+int mill_mining_run(struct mill_mining *mining, int (*progress)(const struct mill_mining_progress *progress, void *self), void *self,
+                    struct mill_error *error);
+void mill_mining_free(struct mill_mining *mining);
+
+struct mill_mining_report {
+  const char *input;            /* the spike file */
+  const char *counter, *backend, *ties; /* "latest-start", "cpu", "order" */
+  uint64_t events;
+  uint32_t types;               /* with at least one event */
+  uint32_t threads;
+  int sorted;                   /* 0: the file was not, and was sorted */
+  int64_t tick_ps, first, last; /* first and last event, ticks */
+  double duration_s;            /* as the file states it, else last - first */
+  uint64_t support;             /* least count of a frequent episode */
+  const char *support_text;     /* as asked for: "2/s" */
+  uint32_t levels;              /* complete ones; 1, 2, … levels can be asked for */
+  int complete;                 /* 1: there are no more frequent episodes up to max_length */
+  uint64_t episodes;            /* over all complete levels */
+  uint64_t count_hash;          /* XXH64 over the episodes in order: u32 level, u32 types…, i64 low, i64 high of each interval in ticks,
+                                   u64 count, little-endian; in order of level, types, intervals */
+  uint64_t memory_bytes;        /* most held */
+  double wall_s;                /* of mill_mining_run */
+};
+void mill_mining_report(const struct mill_mining *mining, struct mill_mining_report *report);
+
+struct mill_mining_level {
+  uint64_t candidates, frequent;
+  uint64_t culled;              /* candidates that a cheaper bound ruled out; 0 for counters without one */
+  double wall_s;
+};
+/* level 1 … report.levels. 0, or -1 when there is no such level. */
+int mill_mining_level(const struct mill_mining *mining, uint32_t level, struct mill_mining_level *out);
+
+struct mill_mining_episode {
+  uint32_t length;
+  uint64_t count;
+  uint32_t type[64];            /* [length] */
+  int64_t low[64], high[64];    /* [length - 1] ticks */
+};
+/* Episode index 0 … report.episodes-1: by length, then by types and intervals. 0, or -1 when there is none. */
+int mill_mining_episode(const struct mill_mining *mining, uint64_t index, struct mill_mining_episode *out);
+
+/* The name of a type: "A", "exc:12". NULL when there is no such type. */
+const char *mill_mining_type(const struct mill_mining *mining, uint32_t type);
+
+/* The job as INI text with every value that was used, for output files. */
+const char *mill_mining_config(const struct mill_mining *mining);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
