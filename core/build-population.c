@@ -15,6 +15,8 @@
 #include "memory.h"
 #include "text.h"
 
+#define UNIT 512u /* neurons of a unit: small enough for an even end of the epoch, large enough for the loops inside */
+
 /* Stores one initial value; NULL, or what is wrong with it. */
 static const char *put_value(void *column, const struct mill_neuron_ops *ops, const struct mill_neuron_code *code, uint32_t state,
                              uint32_t i, double value)
@@ -205,7 +207,7 @@ void mill_build_populations_free(struct mill_simulation *sim)
   }
 }
 
-static int build_worker(struct mill_simulation *sim, struct mill_worker *worker, uint32_t receptors, struct mill_error *error)
+static int build_worker(struct mill_worker *worker, uint32_t receptors, struct mill_error *error)
 {
   worker->input = calloc(receptors + 1u, sizeof *worker->input);
   worker->current = mill_allocate_or_fail("current row", MILL_BATCH, sizeof(double), error);
@@ -218,7 +220,6 @@ static int build_worker(struct mill_simulation *sim, struct mill_worker *worker,
     if (!worker->input[r])
       return -1;
   }
-  (void)sim;
   return 0;
 }
 
@@ -227,6 +228,45 @@ static uint32_t slice_width(const struct mill_delivery_ops *delivery, uint32_t s
   uint64_t width = delivery->slice_width(size, workers);
   width = (width + 63) / 64 * 64;
   return width == 0 ? 64 : width > 4294967232u ? 4294967232u : (uint32_t)width;
+}
+
+/* Units of at most UNIT neurons, slice by slice. */
+static int build_units(struct mill_simulation *sim, struct mill_error *error)
+{
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < sim->slice_count; i++) {
+    sim->slice_run[i].unit = n;
+    sim->slice_run[i].units = (uint32_t)(((uint64_t)sim->slice[i].count + UNIT - 1) / UNIT);
+    n += sim->slice_run[i].units;
+  }
+  sim->unit_count = n;
+  sim->unit = calloc(n + 1u, sizeof *sim->unit);
+  if (!sim->unit)
+    return mill_fail(error, MILL_RESOURCES, "out of memory");
+  for (uint32_t i = 0; i < sim->slice_count; i++) {
+    const struct mill_slice *slice = &sim->slice[i];
+    for (uint32_t u = 0; u < sim->slice_run[i].units; u++) {
+      uint32_t first = u * UNIT;
+      sim->unit[sim->slice_run[i].unit + u] =
+          (struct mill_unit){slice->population, slice->first + first, slice->count - first < UNIT ? slice->count - first : UNIT, 0};
+    }
+  }
+  return 0;
+}
+
+static int build_generation(struct mill_simulation *sim, struct mill_generation *g, struct mill_error *error)
+{
+  uint32_t populations = sim->network.population_count;
+  g->spikes = calloc(populations + 1u, sizeof *g->spikes);
+  g->count = calloc(populations + 1u, sizeof *g->count);
+  if (!g->spikes || !g->count)
+    return mill_fail(error, MILL_RESOURCES, "out of memory");
+  for (uint32_t p = 0; p < populations; p++) {
+    g->spikes[p] = mill_allocate_or_fail("spike list", sim->population[p].size, sizeof(struct mill_spike), error);
+    if (!g->spikes[p])
+      return -1;
+  }
+  return 0;
 }
 
 int mill_build_slices(struct mill_simulation *sim, const struct mill_delivery_ops *delivery, struct mill_error *error)
@@ -243,16 +283,9 @@ int mill_build_slices(struct mill_simulation *sim, const struct mill_delivery_op
   }
   sim->slice_of[populations] = sim->slice_count = n;
   sim->slice = calloc(n + 1u, sizeof *sim->slice);
-  sim->slice_worker = calloc(n + 1u, sizeof *sim->slice_worker);
-  sim->claimed = calloc(n + 1u, sizeof *sim->claimed);
+  sim->slice_run = calloc(n + 1u, sizeof *sim->slice_run);
   sim->worker = calloc(sim->workers, sizeof *sim->worker);
-  for (int g = 0; g < 2; g++) {
-    sim->generation[g].spikes = calloc(n + 1u, sizeof *sim->generation[g].spikes);
-    sim->generation[g].count = calloc(n + 1u, sizeof *sim->generation[g].count);
-    if (!sim->generation[g].spikes || !sim->generation[g].count)
-      return mill_fail(error, MILL_RESOURCES, "out of memory");
-  }
-  if (!sim->slice || !sim->slice_worker || !sim->claimed || !sim->worker)
+  if (!sim->slice || !sim->slice_run || !sim->worker)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
   for (uint32_t p = 0; p < populations; p++) {
     uint32_t size = sim->population[p].size, width = slice_width(delivery, size, sim->workers),
@@ -260,19 +293,17 @@ int mill_build_slices(struct mill_simulation *sim, const struct mill_delivery_op
     for (uint32_t i = 0; i < count; i++) {
       uint32_t at = sim->slice_of[p] + i, begin = i * width;
       sim->slice[at] = (struct mill_slice){p, begin, size - begin < width ? size - begin : width};
-      sim->slice_worker[at] = (uint32_t)((uint64_t)i * sim->workers / count);
-      for (int g = 0; g < 2; g++) {
-        sim->generation[g].spikes[at] = mill_allocate_or_fail("spike list", sim->slice[at].count, sizeof(struct mill_spike), error);
-        if (!sim->generation[g].spikes[at])
-          return -1;
-      }
+      sim->slice_run[at].worker = (uint32_t)((uint64_t)i * sim->workers / count);
     }
   }
   sim->network.slice_count = n;
   sim->network.slice = sim->slice;
   sim->network.slice_of = sim->slice_of;
+  if (build_units(sim, error) < 0 || build_generation(sim, &sim->generation[0], error) < 0 ||
+      build_generation(sim, &sim->generation[1], error) < 0)
+    return -1;
   for (uint32_t w = 0; w < sim->workers; w++) {
-    if (build_worker(sim, &sim->worker[w], receptors, error) < 0)
+    if (build_worker(&sim->worker[w], receptors, error) < 0)
       return -1;
   }
   return 0;
@@ -281,8 +312,8 @@ int mill_build_slices(struct mill_simulation *sim, const struct mill_delivery_op
 void mill_build_slices_free(struct mill_simulation *sim)
 {
   for (int g = 0; g < 2; g++) {
-    for (uint32_t i = 0; sim->generation[g].spikes && i < sim->slice_count; i++)
-      mill_release(sim->generation[g].spikes[i]);
+    for (uint32_t p = 0; sim->generation[g].spikes && p < sim->network.population_count; p++)
+      mill_release(sim->generation[g].spikes[p]);
     free(sim->generation[g].spikes);
     free(sim->generation[g].count);
     mill_release(sim->generation[g].sample);
@@ -299,6 +330,6 @@ void mill_build_slices_free(struct mill_simulation *sim)
   free(sim->worker);
   free(sim->slice);
   free(sim->slice_of);
-  free(sim->slice_worker);
-  free(sim->claimed);
+  free(sim->slice_run);
+  free(sim->unit);
 }

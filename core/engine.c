@@ -1,6 +1,6 @@
 /* The engine. It advances by epochs of D steps, D at most the shortest delay, so that no spike of an epoch can matter inside it. A worker
-   takes one slice of neurons after another, its own first: it delivers the spikes of the last epoch to the slice and simulates it for D
-   steps; then all meet at one barrier. Worker 0 records the epoch while the others go on. */
+   delivers the spikes of the last epoch to its slices and takes their units of neurons through D steps, then helps the others; all meet at
+   one barrier. Worker 0 records the epoch while the others go on. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
@@ -32,6 +32,8 @@
 CONVERT(convert_32_single, uint32_t, int32_t, float)
 CONVERT(convert_64_single, uint64_t, int64_t, float)
 CONVERT(convert_64_double, uint64_t, int64_t, double)
+
+#define HELP_ROUNDS 1000 /* looks at slices that others deliver to, before the barrier */
 
 typedef void convert_function(void *restrict cells, void *restrict values, uint32_t count, double scale);
 static convert_function *const convert[2][2] = {{convert_32_single, convert_64_single}, {NULL, convert_64_double}};
@@ -117,12 +119,12 @@ static void step_batch(const struct batch *b, void *const *state, uint64_t *fire
   run->code->step(&batch);
 }
 
-/* Appends the neurons of a batch that fired in the epoch; bits[s] are those of its step s. */
-static uint32_t list_spikes(const uint64_t (*bits)[MILL_BATCH / 64], uint32_t steps, uint32_t count, uint32_t first,
+/* Lists the neurons of a unit that fired in the epoch; bits[s] are those of its step s. */
+static uint32_t list_spikes(const uint64_t (*bits)[MILL_BATCH / 64], uint32_t steps, const struct mill_unit *unit,
                             struct mill_spike *list)
 {
   uint32_t n = 0;
-  for (uint32_t w = 0; w < (count + 63) / 64; w++) {
+  for (uint32_t w = 0; w < (unit->count + 63) / 64; w++) {
     uint64_t any = 0;
     for (uint32_t s = 0; s < steps; s++)
       any |= bits[s][w];
@@ -131,7 +133,7 @@ static uint32_t list_spikes(const uint64_t (*bits)[MILL_BATCH / 64], uint32_t st
       any &= any - 1;
       for (uint32_t s = 0; s < steps; s++)
         mask |= (uint32_t)(bits[s][w] >> bit & 1) << s;
-      list[n].neuron = first + w * 64 + bit;
+      list[n].neuron = unit->first + w * 64 + bit;
       list[n].mask = mask;
       n++;
     }
@@ -162,90 +164,124 @@ static void sample_batch(const struct batch *b, const struct mill_generation *g,
   }
 }
 
-/* Batch by batch through all steps of the epoch, so that a batch's state stays in the nearest cache. */
-static void simulate_slice(struct mill_simulation *sim, struct mill_worker *worker, uint32_t index, const struct mill_generation *g)
+/* A unit goes through all steps of the epoch at once, so that its state stays in the nearest cache. */
+static void simulate(struct mill_simulation *sim, struct mill_worker *worker, struct mill_unit *unit)
 {
-  const struct mill_slice *slice = &sim->slice[index];
-  const struct mill_population_run *run = &sim->run[slice->population];
+  const struct mill_generation *now = &sim->generation[sim->parity];
+  const struct mill_population_run *run = &sim->run[unit->population];
   uint64_t bits[MILL_EPOCH_MAX][MILL_BATCH / 64];
   void *state[256];
-  struct batch b = {.sim = sim, .worker = worker, .population = slice->population};
-  uint32_t n = 0;
-  for (uint32_t done = 0; done < slice->count; done += MILL_BATCH) {
-    b.first = slice->first + done;
-    b.count = slice->count - done < MILL_BATCH ? slice->count - done : MILL_BATCH;
-    for (uint32_t s = 0; s < run->ops->state_count; s++)
-      state[s] = (char *)run->column[s] + b.first * mill_state_size(run, s);
-    for (uint32_t s = 0; s < g->steps; s++) {
-      b.step = g->first + s;
-      step_batch(&b, state, bits[s]);
-      if (g->sample && (b.step + 1) % sim->file->record.every == 0)
-        sample_batch(&b, g, s);
-    }
-    if (run->history)
-      mill_history_push(run->history, run->history_words, b.first, b.count, (const uint64_t(*)[MILL_BATCH / 64]) bits, g->steps);
-    n += list_spikes((const uint64_t(*)[MILL_BATCH / 64]) bits, g->steps, b.count, b.first, g->spikes[index] + n);
+  struct batch b = {sim, worker, unit->population, unit->first, unit->count, 0};
+  for (uint32_t s = 0; s < run->ops->state_count; s++)
+    state[s] = (char *)run->column[s] + unit->first * mill_state_size(run, s);
+  for (uint32_t s = 0; s < now->steps; s++) {
+    b.step = now->first + s;
+    step_batch(&b, state, bits[s]);
+    if (now->sample && (b.step + 1) % sim->file->record.every == 0)
+      sample_batch(&b, now, s);
   }
-  g->count[index] = n;
+  if (run->history)
+    mill_history_push(run->history, run->history_words, unit->first, unit->count, (const uint64_t(*)[MILL_BATCH / 64]) bits,
+                      now->steps);
+  unit->spikes =
+      list_spikes((const uint64_t(*)[MILL_BATCH / 64]) bits, now->steps, unit, now->spikes[unit->population] + unit->first);
 }
 
-static void deliver(struct mill_simulation *sim, struct mill_worker *worker, uint32_t index, const struct mill_generation *g)
+/* Delivers the last epoch's spikes to a slice, unless somebody else has begun to. */
+static void deliver(struct mill_simulation *sim, struct mill_worker *worker, uint32_t index)
 {
-  const struct mill_epoch epoch = {g->first, g->steps, (const struct mill_spike *const *)g->spikes, g->count};
-  worker->synaptic_events += sim->delivery->deliver(sim->delivery_self, &epoch, index);
+  const struct mill_generation *last = &sim->generation[sim->parity ^ 1];
+  const struct mill_epoch epoch = {last->first, last->steps, (const struct mill_spike *const *)last->spikes, last->count};
+  struct mill_slice_run *slice = &sim->slice_run[index];
+  uint32_t seen = MILL_PHASE_NEW;
+  if (!__atomic_compare_exchange_n(&slice->phase, &seen, MILL_PHASE_CLAIMED, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    return;
+  if (last->steps)
+    worker->synaptic_events += sim->delivery->deliver(sim->delivery_self, &epoch, index);
+  __atomic_store_n(&slice->phase, MILL_PHASE_OPEN, __ATOMIC_RELEASE);
 }
 
-/* Takes a slice for this epoch, unless somebody has. */
-static int claim(struct mill_simulation *sim, uint32_t slice, uint64_t epoch)
+/* Simulates units of a slice until none is left; 0 when it has to wait for the slice's delivery. */
+static int finish(struct mill_simulation *sim, struct mill_worker *worker, struct mill_slice_run *slice)
 {
-  uint64_t seen = __atomic_load_n(&sim->claimed[slice], __ATOMIC_RELAXED);
-  return seen != epoch && __atomic_compare_exchange_n(&sim->claimed[slice], &seen, epoch, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  uint32_t i;
+  if (__atomic_load_n(&slice->phase, __ATOMIC_ACQUIRE) != MILL_PHASE_OPEN)
+    return 0;
+  if (__atomic_load_n(&slice->next, __ATOMIC_RELAXED) >= slice->units)
+    return 1;
+  while ((i = __atomic_fetch_add(&slice->next, 1, __ATOMIC_RELAXED)) < slice->units)
+    simulate(sim, worker, &sim->unit[slice->unit + i]);
+  return 1;
 }
 
-/* Own slices first, for the sake of the caches; then those that slower workers have not begun. Which worker does a slice changes no
-   result. */
+/* Own slices first, for the sake of the caches; then what slower workers have not begun. Who does what changes no result. */
+static void do_share(struct mill_simulation *sim, uint32_t w)
+{
+  struct mill_worker *worker = &sim->worker[w];
+  for (uint32_t i = 0; i < sim->slice_count; i++) {
+    if (sim->slice_run[i].worker == w)
+      deliver(sim, worker, i);
+  }
+  for (uint32_t i = 0; i < sim->slice_count; i++) {
+    if (sim->slice_run[i].worker == w)
+      finish(sim, worker, &sim->slice_run[i]);
+  }
+  for (uint32_t i = 0; i < sim->slice_count; i++)
+    deliver(sim, worker, i);
+  for (uint32_t round = 0, waiting = 1; waiting && round < HELP_ROUNDS; round++) {
+    waiting = 0;
+    for (uint32_t i = 0; i < sim->slice_count; i++)
+      waiting |= !finish(sim, worker, &sim->slice_run[i]);
+    if (waiting)
+      mill_team_rest();
+  }
+}
+
+/* The end of an epoch, when all its units are done: puts the lists of spikes together, and turns to the next epoch. */
+static void turn(void *self)
+{
+  struct mill_simulation *sim = self;
+  struct mill_generation *now = &sim->generation[sim->parity];
+  int64_t left;
+  memset(now->count, 0, sim->network.population_count * sizeof *now->count);
+  for (uint32_t u = 0; u < sim->unit_count; u++) {
+    const struct mill_unit *unit = &sim->unit[u];
+    struct mill_spike *list = now->spikes[unit->population];
+    if (unit->spikes)
+      memmove(list + now->count[unit->population], list + unit->first, unit->spikes * sizeof *list);
+    now->count[unit->population] += unit->spikes;
+  }
+  for (uint32_t i = 0; i < sim->slice_count; i++) {
+    sim->slice_run[i].phase = MILL_PHASE_NEW;
+    sim->slice_run[i].next = 0;
+  }
+  sim->step += now->steps;
+  sim->parity ^= 1;
+  left = sim->until - sim->step;
+  now = &sim->generation[sim->parity];
+  now->first = sim->step;
+  now->steps = left < (int64_t)sim->network.epoch_steps ? (uint32_t)left : sim->network.epoch_steps;
+}
+
 static void work(void *self, uint32_t w)
 {
   struct mill_simulation *sim = self;
-  struct mill_worker *worker = &sim->worker[w];
-  uint32_t parity = sim->parity;
-  uint64_t epoch = sim->epoch;
-  for (int64_t step = sim->step; step < sim->until;) {
-    struct mill_generation *now = &sim->generation[parity], *last = &sim->generation[parity ^ 1];
-    int64_t left = sim->until - step;
-    uint32_t steps = left < (int64_t)sim->network.epoch_steps ? (uint32_t)left : sim->network.epoch_steps;
-    const struct mill_generation mine = {.first = step, .steps = steps, .spikes = now->spikes, .count = now->count, .sample = now->sample};
-    epoch++;
-    if (w == 0) {
-      now->first = step;
-      now->steps = steps;
-    }
-    for (int own = 1; own >= 0; own--) {
-      for (uint32_t i = 0; i < sim->slice_count; i++) {
-        if ((sim->slice_worker[i] == w) != own || !claim(sim, i, epoch))
-          continue;
-        if (last->steps)
-          deliver(sim, worker, i, last);
-        simulate_slice(sim, worker, i, &mine);
-      }
-    }
-    mill_team_barrier(sim->team, w);
+  while (sim->step < sim->until) {
+    const struct mill_generation *now = &sim->generation[sim->parity];
+    do_share(sim, w);
+    mill_team_barrier(sim->team, turn, sim);
     if (w == 0)
       mill_record_epoch(sim, now);
-    step += steps;
-    parity ^= 1;
   }
 }
 
 void mill_engine_run(struct mill_simulation *sim, int64_t until)
 {
-  int64_t epochs;
+  struct mill_generation *now = &sim->generation[sim->parity];
   if (until <= sim->step)
     return;
   sim->until = until;
-  epochs = (until - sim->step + sim->network.epoch_steps - 1) / sim->network.epoch_steps;
+  now->first = sim->step;
+  now->steps = until - sim->step < (int64_t)sim->network.epoch_steps ? (uint32_t)(until - sim->step) : sim->network.epoch_steps;
   mill_team_run(sim->team, work, sim);
-  sim->parity ^= (uint32_t)(epochs & 1);
-  sim->epoch += (uint64_t)epochs;
-  sim->step = until;
 }

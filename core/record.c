@@ -179,9 +179,9 @@ static int take_spikes(struct mill_simulation *sim, const struct mill_generation
 {
   struct mill_recorder *r = &sim->recorder;
   uint64_t at[MILL_EPOCH_MAX + 1] = {0}, n;
-  for (uint32_t i = 0; i < sim->slice_count; i++) {
-    for (uint32_t k = 0; k < g->count[i]; k++) {
-      for (uint32_t mask = g->spikes[i][k].mask; mask; mask &= mask - 1)
+  for (uint32_t p = 0; p < sim->network.population_count; p++) {
+    for (uint32_t k = 0; k < g->count[p]; k++) {
+      for (uint32_t mask = g->spikes[p][k].mask; mask; mask &= mask - 1)
         at[__builtin_ctz(mask) + 1]++;
     }
   }
@@ -192,13 +192,12 @@ static int take_spikes(struct mill_simulation *sim, const struct mill_generation
     return 0;
   if (reserve(r, n) < 0)
     return -1;
-  for (uint32_t i = 0; i < sim->slice_count; i++) {
-    uint32_t first = sim->population[sim->slice[i].population].first;
-    for (uint32_t k = 0; k < g->count[i]; k++) {
-      for (uint32_t mask = g->spikes[i][k].mask; mask; mask &= mask - 1) {
+  for (uint32_t p = 0; p < sim->network.population_count; p++) {
+    for (uint32_t k = 0; k < g->count[p]; k++) {
+      for (uint32_t mask = g->spikes[p][k].mask; mask; mask &= mask - 1) {
         uint32_t bit = (uint32_t)__builtin_ctz(mask);
-        r->event[at[bit]++] = (struct mill_event){g->first + bit + 1, first + g->spikes[i][k].neuron, 0};
-        r->population_spikes[sim->slice[i].population]++;
+        r->event[at[bit]++] = (struct mill_event){g->first + bit + 1, sim->population[p].first + g->spikes[p][k].neuron, 0};
+        r->population_spikes[p]++;
       }
     }
   }

@@ -61,9 +61,25 @@ static inline double mill_state_value(const struct mill_population_run *run, uin
 struct mill_generation {
   int64_t first;
   uint32_t steps;              /* 0: empty */
-  struct mill_spike **spikes;  /* [slices] */
-  uint32_t *count;             /* [slices] */
+  struct mill_spike **spikes;  /* [populations][size]: during the epoch those of a unit from its first neuron on, then put together */
+  uint32_t *count;             /* [populations] */
   double *sample;              /* [MILL_EPOCH_MAX][samples] */
+};
+
+/* Neurons that one worker takes through the epoch: a part of a slice. */
+struct mill_unit {
+  uint32_t population, first, count; /* count ≤ MILL_BATCH */
+  uint32_t spikes;                   /* listed in this epoch */
+};
+
+/* How far a slice is in this epoch: 0, then claimed by the worker that delivers to it, then open for everybody. */
+enum mill_phase { MILL_PHASE_NEW, MILL_PHASE_CLAIMED, MILL_PHASE_OPEN };
+struct mill_slice_run {
+  uint32_t worker;             /* whose own it is */
+  uint32_t unit, units;        /* unit … unit + units - 1 */
+  uint32_t phase;              /* atomic */
+  uint32_t next;               /* atomic: units taken */
+  char pad[44];                /* a cache line each */
 };
 
 /* Scratch of a worker. */
@@ -124,13 +140,13 @@ struct mill_simulation {
   uint32_t slice_count;
   struct mill_slice *slice;
   uint32_t *slice_of;                      /* [populations + 1] */
-  uint32_t *slice_worker;                  /* [slices] whose own it is */
-  uint64_t *claimed;                       /* [slices] the epoch for which somebody took it last */
-  uint64_t epoch;                          /* simulated so far */
+  struct mill_slice_run *slice_run;        /* [slices] */
+  struct mill_unit *unit;                  /* in order of population and neuron */
+  uint32_t unit_count;
   struct mill_generation generation[2];
-  uint32_t parity;                         /* of the generation simulated next */
+  uint32_t parity;                         /* of the generation that is simulated */
   struct mill_worker *worker;
-  int64_t step;                            /* the next to simulate */
+  int64_t step;                            /* first of the epoch to simulate */
   int64_t until;                           /* of the call in progress */
   struct mill_recorder recorder;
   char *folder;                            /* outputs, NULL: none */

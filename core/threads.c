@@ -43,7 +43,7 @@ struct mill_team {
   struct worker *worker;
 };
 
-static inline void rest(void)
+void mill_team_rest(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -52,10 +52,12 @@ static inline void rest(void)
 #endif
 }
 
-static void meet(struct mill_team *team)
+void mill_team_barrier(struct mill_team *team, void (*last)(void *self), void *self)
 {
   unsigned generation = atomic_load_explicit(&team->generation, memory_order_relaxed);
   if (atomic_fetch_add(&team->arrived, 1) + 1 == team->count) {
+    if (last)
+      last(self);
     atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);
     atomic_store(&team->generation, generation + 1);
     /* A thread counts itself as a sleeper before it looks at the generation for the last time: either it sees the new one, or its
@@ -67,7 +69,7 @@ static void meet(struct mill_team *team)
   for (uint32_t i = 0; i < team->spins; i++) {
     if (atomic_load_explicit(&team->generation, memory_order_acquire) != generation)
       return;
-    rest();
+    mill_team_rest();
   }
   atomic_fetch_add(&team->sleepers, 1);
   while (atomic_load(&team->generation) == generation)
@@ -82,11 +84,11 @@ static void *worker_main(void *argument)
   pthread_mutex_lock(&team->gate);
   pthread_mutex_unlock(&team->gate);
   for (;;) {
-    meet(team);
+    mill_team_barrier(team, NULL, NULL);
     if (team->stop)
       return NULL;
     team->work(team->self, worker->index);
-    meet(team);
+    mill_team_barrier(team, NULL, NULL);
   }
 }
 
@@ -146,7 +148,7 @@ void mill_team_free(struct mill_team *team)
   if (!team)
     return;
   team->stop = 1;
-  meet(team);
+  mill_team_barrier(team, NULL, NULL);
   for (uint32_t i = 1; i < team->count; i++)
     pthread_join(team->worker[i].thread, NULL);
   pthread_mutex_destroy(&team->gate);
@@ -163,15 +165,9 @@ void mill_team_run(struct mill_team *team, void (*work)(void *self, uint32_t wor
 {
   team->work = work;
   team->self = self;
-  meet(team);
+  mill_team_barrier(team, NULL, NULL);
   work(self, 0);
-  meet(team);
-}
-
-void mill_team_barrier(struct mill_team *team, uint32_t worker)
-{
-  (void)worker;
-  meet(team);
+  mill_team_barrier(team, NULL, NULL);
 }
 
 struct each {

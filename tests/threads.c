@@ -23,10 +23,16 @@ static double now(void)
    right is the barrier alone. */
 struct phases {
   struct mill_team *team;
-  uint32_t rounds;
+  uint32_t rounds, turns; /* turns: counted by the last of each barrier, alone */
   uint64_t cell[64][8];
   uint32_t wrong[64][16];
 };
+
+static void turn(void *self)
+{
+  struct phases *p = self;
+  p->turns++;
+}
 
 static void run_phases(void *self, uint32_t worker)
 {
@@ -34,10 +40,11 @@ static void run_phases(void *self, uint32_t worker)
   uint32_t n = mill_team_size(p->team);
   for (uint32_t round = 1; round <= p->rounds; round++) {
     p->cell[worker][0] = (uint64_t)round * 1000 + worker;
-    mill_team_barrier(p->team, worker);
+    mill_team_barrier(p->team, turn, p);
+    p->wrong[worker][0] += p->turns != round;
     for (uint32_t i = 0; i < n; i++)
       p->wrong[worker][0] += p->cell[i][0] != (uint64_t)round * 1000 + i;
-    mill_team_barrier(p->team, worker);
+    mill_team_barrier(p->team, NULL, NULL);
   }
 }
 

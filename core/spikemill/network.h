@@ -54,7 +54,7 @@ struct mill_projection {
   uint32_t delay_min, delay_max;
 };
 
-/* A run of neurons of one population that one worker at a time has. `first` is a multiple of 64 within the population. */
+/* A run of neurons of one population whose input one worker at a time adds up. `first` is a multiple of 64 within the population. */
 struct mill_slice {
   uint32_t population;
   uint32_t first, count;
@@ -81,12 +81,12 @@ struct mill_spike {
   uint32_t mask;
 };
 
-/* The spikes of the epoch that was simulated last: those of slice i are spikes[i][0 … count[i]-1], neurons in ascending order. */
+/* The spikes of the epoch that was simulated last: those of population p are spikes[p][0 … count[p]-1], neurons in ascending order. */
 struct mill_epoch {
   int64_t first;
   uint32_t steps;
-  const struct mill_spike *const *spikes;
-  const uint32_t *count;
+  const struct mill_spike *const *spikes; /* [populations] */
+  const uint32_t *count;                  /* [populations] */
 };
 
 #ifdef __cplusplus

@@ -175,9 +175,8 @@ static uint64_t deliver(void *self, const struct mill_epoch *epoch, uint32_t sli
     const struct mill_projection *p = &network->projection[i];
     if (p->target != population || p->synapses == 0)
       continue;
-    for (uint32_t s = network->slice_of[p->source]; s < network->slice_of[p->source + 1]; s++)
-      events += deliver_list(p, &network->population[population].ring[p->receptor], cuts->cut[i] + at, stride, epoch->first,
-                             epoch->spikes[s], epoch->count[s]);
+    events += deliver_list(p, &network->population[population].ring[p->receptor], cuts->cut[i] + at, stride, epoch->first,
+                           epoch->spikes[p->source], epoch->count[p->source]);
   }
   return events;
 }
