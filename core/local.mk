@@ -33,6 +33,7 @@ core_libmill_la_SOURCES = \
   core/registry.c \
   core/simulation.c \
   core/stream-sort.c \
+  core/stream-text.c \
   core/stream.c \
   core/text.c \
   core/threads.c \

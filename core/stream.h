@@ -52,6 +52,12 @@ const char *mill_stream_unit(const struct mill_stream_info *info, uint32_t unit,
 /* Units over all groups. */
 uint64_t mill_stream_units(const struct mill_stream_info *info);
 
+/* One sentence that shows when a file was read in a wrong unit of time: "18522 events of 26 units, 0.002 … 20.000 s (span 20.0 s),
+   35.6 Hz a unit, tick 1 ms". Of info only the tick is read; first and last are ticks, of the first and the last event; the rate is
+   events / units / span. buffer ≥ 256 bytes. Returns buffer. */
+char *mill_stream_describe(const struct mill_stream_info *info, uint64_t events, uint64_t units_with_events, int64_t first,
+                           int64_t last, char *buffer, size_t size);
+
 /* The spike file that is meant by `path`: itself or, for the folder that a run has written, the one spike file in it. *file is
    malloc'ed. MILL_DATA when the folder holds none or several (they are listed). */
 int mill_stream_find(const char *path, char **file, struct mill_error *error);

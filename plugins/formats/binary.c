@@ -1,5 +1,5 @@
-/* Format "binary" (.smk): spikes as a computer likes them, 12 bytes each, sorted by (tick, unit), read through a memory map and
-   covered by one checksum. The header is complete when the file is created, and what is known only at the end stands in a trailer,
+/* Format "binary" (.smk): spikes as a computer likes them, 12 bytes each, in order of tick, read through a memory map and covered by
+   one checksum. The header is complete when the file is created, and what is known only at the end stands in a trailer,
    so that a file is written front to back without seeking. Integers are little-endian, texts end in a NUL byte; zeros fill the
    header up to a multiple of 16 bytes.
 
@@ -18,10 +18,10 @@
                 80  u64   where the configuration stands
                 88  u64   0
    group table        G entries of 16 bytes: u32 first unit, u32 size, u64 where the name stands; groups follow without gaps
-   spikes        H    N entries of 12 bytes: i64 tick, u32 unit
+   spikes        H    N entries of 12 bytes: i64 tick, u32 unit; ticks never decrease, those of one tick stand in any order
    trailer       0  u8[8] "SMK END\n"
                  8  u64   spikes, N
-                16  u64   spike hash: XXH64, seed 0, over (u64 tick, u32 group, u32 index in the group) of each spike
+                16  u64   spike hash: XXH64, seed 0, over (u64 tick, u32 group, u32 index in the group) of the spikes, sorted so
                 24  i64   last simulated tick
                 32  u32   1: complete, 0: the run was interrupted
                 36  u32   0
@@ -79,8 +79,8 @@ static void put64(unsigned char *p, uint64_t v)
 struct rules {
   int64_t start, stop; /* ticks */
   uint64_t units;      /* in all groups together */
-  uint64_t count;      /* spikes so far, and the last one of them */
-  struct mill_event last;
+  uint64_t count;      /* spikes so far */
+  int64_t last;        /* tick of the last one */
 };
 
 /* What is wrong with the next spike, or NULL. */
@@ -90,7 +90,7 @@ static inline const char *fault_of(const struct rules *r, const struct mill_even
     return "the unit does not exist";
   if ((r->start || r->stop) && (e->tick <= r->start || e->tick > r->stop))
     return "the tick lies outside (start, stop]";
-  if (r->count && (e->tick < r->last.tick || (e->tick == r->last.tick && e->unit < r->last.unit)))
+  if (r->count && e->tick < r->last)
     return "it is out of order";
   return NULL;
 }
@@ -215,9 +215,14 @@ static int read_header(struct reader *r, struct mill_stream_info *info, struct m
   if (room % SPIKE_BYTES || room / SPIKE_BYTES != r->count)
     return REFUSE(r, error, "damaged: %" PRIu64 " spikes of %d bytes announced, %" PRIu64 " bytes found", r->count, SPIKE_BYTES,
                   room);
-  *info =
-      (struct mill_stream_info){(int64_t)get64(h + 32), (int64_t)get64(h + 40),    (int64_t)get64(h + 48),   get32(h + 12), NULL,
-                                get64(h + 56),          text_at(r, get64(h + 72)), text_at(r, get64(h + 80))};
+  *info = (struct mill_stream_info){.tick_ps = (int64_t)get64(h + 32),
+                                    .start = (int64_t)get64(h + 40),
+                                    .stop = (int64_t)get64(h + 48),
+                                    .group_count = get32(h + 12),
+                                    .seed = get64(h + 56),
+                                    .version = text_at(r, get64(h + 72)),
+                                    .config = text_at(r, get64(h + 80)),
+                                    .sorted = 1};
   *end = (struct mill_stream_end){r->count, get64(trailer + 16), (int64_t)get64(trailer + 24), get32(trailer + 32), 0};
   if (info->tick_ps < 1)
     return REFUSE(r, error, "damaged header: a tick of %" PRId64 " ps; expected at least 1", info->tick_ps);
@@ -266,7 +271,8 @@ static int reader_read(void *self, struct mill_event *buffer, size_t capacity, s
     if (fault)
       return REFUSE(r, error, "spike %" PRIu64 " (from 0), tick %" PRId64 ", unit %" PRIu32 ": %s", rules.count, e.tick, e.unit,
                     fault);
-    buffer[i] = rules.last = e;
+    buffer[i] = e;
+    rules.last = e.tick;
   }
   r->rules = rules;
   *got = n;
@@ -421,7 +427,7 @@ static int writer_write(void *self, const struct mill_event *events, size_t n, s
     put64(w->buffer + w->used, (uint64_t)e.tick);
     put32(w->buffer + w->used + 8, e.unit);
     w->used += SPIKE_BYTES;
-    rules.last = e;
+    rules.last = e.tick;
   }
   w->rules = rules;
   return 0;
