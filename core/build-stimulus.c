@@ -141,7 +141,7 @@ static int read_spike_file(struct mill_simulation *sim, uint32_t index, struct m
   if (!path)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
   mill_text_format(path, size, "%s%s", name[0] == '/' ? "" : sim->file->folder, name);
-  if (mill_stream_read(path, NULL, &stream, &inner) < 0) {
+  if (mill_stream_read(path, &(struct mill_stream_options){.by_unit = 1}, &stream, &inner) < 0) {
     mill_place_fail(error, &setup->place, run->ops->file_key, "%s", inner.text);
     error->status = inner.status;
     free(path);

@@ -14,6 +14,7 @@ struct cJSON;
 int mill_cmd_run(int argc, char **argv);
 int mill_cmd_check(int argc, char **argv);
 int mill_cmd_compare(int argc, char **argv);
+int mill_cmd_convert(int argc, char **argv);
 int mill_cmd_info(int argc, char **argv);
 int mill_cmd_new(int argc, char **argv);
 

@@ -8,6 +8,7 @@ core_libmill_la_SOURCES = \
   core/build.c \
   core/connect-rows.c \
   core/connect.c \
+  core/convert.c \
   core/edges.c \
   core/engine.c \
   core/error.c \
@@ -32,6 +33,8 @@ core_libmill_la_SOURCES = \
   core/record.c \
   core/registry.c \
   core/simulation.c \
+  core/stream-find.c \
+  core/stream-hash.c \
   core/stream-sort.c \
   core/stream-text.c \
   core/stream.c \
@@ -104,6 +107,7 @@ bin_PROGRAMS += spikemill
 spikemill_SOURCES = \
   core/cmd-check.c \
   core/cmd-compare.c \
+  core/cmd-convert.c \
   core/cmd-info.c \
   core/cmd-new.c \
   core/cmd-run.c \

@@ -20,6 +20,7 @@ static const struct command {
 } commands[] = {
     {"run", mill_cmd_run, "simulate a network"},
     {"compare", mill_cmd_compare, "run variants side by side, compare times and results"},
+    {"convert", mill_cmd_convert, "copy spikes from one format into another"},
     {"check", mill_cmd_check, "validate a network file and say what would run"},
     {"info", mill_cmd_info, "list plugins, their parameters, and devices"},
     {"new", mill_cmd_new, "write the skeleton of a plugin"},

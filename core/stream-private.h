@@ -1,14 +1,13 @@
-/* What stream.c, stream-sort.c and writer.c share. */
+/* What the files of streams share: an open spike file, its checks, sorting, and the hash of events in order of tick. */
 #ifndef MILL_STREAM_PRIVATE_H
 #define MILL_STREAM_PRIVATE_H
 
 #include "stream.h"
 
-/* Whether a comes before b in the order of files. */
-static inline int mill_event_before(const struct mill_event *a, const struct mill_event *b)
-{
-  return a->tick < b->tick || (a->tick == b->tick && a->unit < b->unit);
-}
+#define MILL_CHUNK 65536 /* spikes asked for at a time */
+
+/* Fails when tick, bounds or groups are not as <spikemill/format.h> promises: groups named, contiguous from unit 0. */
+int mill_stream_check(const char *path, const struct mill_stream_info *info, struct mill_error *error);
 
 /* The group of a unit that exists; `hint` is a likely one. Where units are types their numbers are those of their groups. */
 static inline uint32_t mill_group_of(const struct mill_stream_info *info, uint32_t unit, uint32_t hint)
@@ -29,10 +28,54 @@ static inline uint32_t mill_group_of(const struct mill_stream_info *info, uint32
   return low;
 }
 
-/* Sorts by (tick, unit), stable. Needs as much memory again; `path` is for the message when there is none. */
-int mill_events_sort(const char *path, struct mill_event *event, uint64_t count, struct mill_error *error);
+/* Zeroed memory for `count` elements, as far as mill_memory_free allows; the message says what it was for: "reading". Freed by
+   mill_release. */
+void *mill_spikes_allocate(const char *path, const char *what, uint64_t count, size_t size, struct mill_error *error);
 
-/* Fails when tick, bounds or groups are not as <spikemill/format.h> promises: groups named, contiguous from unit 0. */
-int mill_stream_check(const char *path, const struct mill_stream_info *info, struct mill_error *error);
+/* Sorts by tick or by (tick, unit), stable. Needs as much memory again. */
+int mill_events_sort(const char *path, struct mill_event *event, uint64_t count, int by_unit, struct mill_error *error);
+
+/* A spike file that is being read, through the plugin that knows it. */
+struct mill_source {
+  const char *path; /* the caller's, to be kept until the source is closed */
+  const struct mill_plugin *plugin;
+  const struct mill_format_ops *ops;
+  void *params, *reader;
+  struct mill_stream_info info;
+  struct mill_stream_end end; /* as the file states it */
+  uint64_t units, count;      /* count: events read so far */
+  int64_t last;               /* tick of the last one */
+  int (*interrupted)(void);   /* may be NULL; asked at each read */
+};
+/* Fills the source, which is to be closed only when 0 is returned. options may be NULL. */
+int mill_source_open(const char *path, const struct mill_stream_options *options, struct mill_source *source,
+                     struct mill_error *error);
+/* Up to `capacity` events in the order of the file, whose units exist and, when the file says that it is sorted, whose ticks do not
+   decrease. *got = 0 at the end. */
+int mill_source_read(struct mill_source *source, struct mill_event *event, size_t capacity, size_t *got, struct mill_error *error);
+/* Compares what was read with what the file states, and fills it into source->end. */
+int mill_source_check(struct mill_source *source, uint64_t spike_hash, struct mill_error *error);
+void mill_source_close(struct mill_source *source);
+/* The whole of it, sorted. Nothing may have been read. */
+int mill_source_load(struct mill_source *source, int by_unit, struct mill_stream **stream, struct mill_error *error);
+
+/* The spike hash of events that come in order of tick, whatever the order of those of one tick. Memory grows with the events of one
+   tick only. */
+struct mill_tick_hash {
+  const char *path; /* for messages */
+  const struct mill_stream_info *info;
+  struct mill_spike_hash *hash;
+  int64_t tick;
+  uint32_t *unit; /* the events of this tick */
+  uint64_t count, room;
+  uint32_t group; /* of the event before */
+  int disordered;
+};
+/* path and info are kept until the hash is freed, which is to be done even when this fails. */
+int mill_tick_hash_begin(struct mill_tick_hash *hash, const char *path, const struct mill_stream_info *info,
+                         struct mill_error *error);
+int mill_tick_hash_add(struct mill_tick_hash *hash, const struct mill_event *event, uint64_t n, struct mill_error *error);
+uint64_t mill_tick_hash_end(struct mill_tick_hash *hash);
+void mill_tick_hash_free(struct mill_tick_hash *hash);
 
 #endif

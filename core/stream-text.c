@@ -67,14 +67,14 @@ char *mill_stream_describe(const struct mill_stream_info *info, uint64_t events,
   if (!events) {
     mill_text_format(buffer, size, "no events, tick %s %s", length, tick->name);
   } else if (first == last) {
-    mill_text_format(buffer, size, "%s, %s %s %s, tick %s %s", who, events == 1 ? "at" : "all at", time_text(a, to, unit), unit->name,
-                     length, tick->name);
+    mill_text_format(buffer, size, "%s, %s %s %s, tick %s %s", who, events == 1 ? "at" : "all at", time_text(a, to, unit),
+                     unit->name, length, tick->name);
   } else {
-    double rate = (double)events / (double)units_with_events / (span / 1e12);
-    mill_text_format(buffer, size, rate < 1000 ? "%s, %s … %s %s (span %.1f %s), %.3g Hz a unit, tick %s %s"
-                                               : "%s, %s … %s %s (span %.1f %s), %.0f Hz a unit, tick %s %s",
-                     who, time_text(a, from, unit), time_text(b, to, unit), unit->name, span / unit->ps, unit->name, rate, length,
-                     tick->name);
+    const double rate = (double)events / (double)units_with_events / (span / 1e12);
+    char hertz[64];
+    mill_text_format(hertz, sizeof hertz, rate < 999.5 ? "%.3g" : "%.0f", rate);
+    mill_text_format(buffer, size, "%s, %s … %s %s (span %.1f %s), %s Hz a unit, tick %s %s", who, time_text(a, from, unit),
+                     time_text(b, to, unit), unit->name, span / unit->ps, unit->name, hertz, length, tick->name);
   }
   return buffer;
 }

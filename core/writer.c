@@ -107,6 +107,15 @@ void mill_writer_abandon(struct mill_writer *w)
   free(w);
 }
 
+/* A plugin's error, which may name the part file, as one of the file that the caller knows. */
+static int blame(const struct mill_writer *w, const struct mill_error *why, struct mill_error *error)
+{
+  const char *at = strstr(why->text, w->part);
+  if (!at)
+    return mill_fail(error, why->status, "%s: %s", w->path, why->text);
+  return mill_fail(error, why->status, "%.*s%s%s", (int)(at - why->text), why->text, w->path, at + strlen(w->part));
+}
+
 int mill_writer_open(const char *path, const char *format, const struct mill_stream_info *info, struct mill_writer **writer,
                      struct mill_error *error)
 {
@@ -136,9 +145,9 @@ int mill_writer_open(const char *path, const char *format, const struct mill_str
   w->locking = 1;
   if (mill_output_begin(path, &w->part, error))
     goto failed;
-  if (w->ops->create(&mill_host, w->part, info, &w->file, error)) {
+  if (w->ops->create(&mill_host, w->part, info, &w->file, &w->error)) {
     w->file = NULL;
-    mill_fail_within(error, "%s", path);
+    blame(w, &w->error, error);
     goto failed;
   }
   if (start(w)) {
@@ -152,12 +161,6 @@ failed:
   return -1;
 }
 
-/* The thread's error as the caller's. The lock is held, or the thread is gone. */
-static int failure(struct mill_writer *w, struct mill_error *error)
-{
-  return mill_fail(error, w->error.status, "%s: %s", w->path, w->error.text);
-}
-
 /* Queues the block that is being filled and waits for an empty one. */
 static int hand_over(struct mill_writer *w, struct mill_error *error)
 {
@@ -166,7 +169,7 @@ static int hand_over(struct mill_writer *w, struct mill_error *error)
   pthread_cond_broadcast(&w->changed);
   while (w->queued == BLOCKS && !w->failed)
     pthread_cond_wait(&w->changed, &w->lock);
-  int result = w->failed ? failure(w, error) : 0;
+  int result = w->failed ? blame(w, &w->error, error) : 0;
   pthread_mutex_unlock(&w->lock);
   return result;
 }
@@ -175,7 +178,7 @@ int mill_writer_push(struct mill_writer *w, const struct mill_event *events, siz
 {
   pthread_mutex_lock(&w->lock);
   unsigned b = (w->first + w->queued) % BLOCKS;
-  int result = w->failed ? failure(w, error) : 0;
+  int result = w->failed ? blame(w, &w->error, error) : 0;
   pthread_mutex_unlock(&w->lock);
   while (!result && n) {
     size_t room = BLOCK_EVENTS - w->filled[b], part = n < room ? n : room;
@@ -201,12 +204,12 @@ int mill_writer_close(struct mill_writer *w, const struct mill_stream_end *end, 
   tell(w, &w->stop);
   join(w);
   if (w->failed) {
-    failure(w, error);
+    blame(w, &w->error, error);
   } else {
-    result = w->ops->finish(&mill_host, w->file, end, error);
+    result = w->ops->finish(&mill_host, w->file, end, &w->error);
     w->file = NULL;
     if (result) {
-      mill_fail_within(error, "%s", w->path);
+      blame(w, &w->error, error);
     } else {
       result = mill_output_commit(w->path, w->part, error);
       w->part = NULL;

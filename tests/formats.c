@@ -317,7 +317,7 @@ static const struct field {
     {"complete", -16, 4, 2, "0 or 1"},
     {"reserved at the end", -12, 4, 1, "must be 0"},
     {"unit", -48 - 40, 4, 5, "spike 0 (from 0), tick 1, unit 5: the unit does not exist"},
-    {"order of units", -48 - 28, 4, 0, "spike 1 (from 0), tick 1, unit 0: it is out of order"},
+    {"another unit", -48 - 28, 4, 0, "the hash of the spikes"},
     {"order of ticks", -48 - 24, 8, 0, "outside (start, stop]"},
     {"order of ticks, inside", -48 - 12, 8, 1, "spike 3 (from 0), tick 1, unit 0: it is out of order"},
     {"after stop", -48 - 12, 8, 101, "outside (start, stop]"},

@@ -202,7 +202,7 @@ static uint32_t group_of(const struct csv_groups *g, uint32_t unit)
 
 static int put_spike(struct writer *w, const struct mill_event *e)
 {
-  int ahead = e->tick > w->last.tick || (e->tick == w->last.tick && e->unit >= w->last.unit);
+  int ahead = e->tick >= w->last.tick;
   int bounded = w->start || w->stop;
   if (e->unit >= w->units || (bounded && (e->tick <= w->start || e->tick > w->stop)) || (w->count && !ahead))
     return w->host->fail(w->error, MILL_DATA, "%s: spike %" PRIu64 " (from 0), tick %" PRId64 ", unit %" PRIu32 ": %s", w->path,
