@@ -102,7 +102,7 @@ int mill_stream_convert(const char *from, const struct mill_stream_options *opti
     return -1;
   c.source.interrupted = interrupted;
   report->tick_ps = c.source.info.tick_ps;
-  c.met = mill_spikes_allocate(from, "counting the units of", c.source.units / 8 + 1, 1, error);
+  c.met = mill_allocate_or_fail("units of a spike file", c.source.units / 8 + 1, 1, error);
   if (!c.met || (!c.source.info.sorted && load(&c, error)) || mill_writer_open(to, plugin->name, &c.source.info, &c.writer, error))
     goto done;
   if (c.stream ? push_all(&c, error) : pass_on(&c, error))

@@ -4,6 +4,7 @@ check_PROGRAMS += \
   tests/abi \
   tests/bands \
   tests/connect \
+  tests/convert \
   tests/device \
   tests/device-random \
   tests/edges \
@@ -27,6 +28,7 @@ LDADD = core/libmill.la
 
 test_scripts = \
   tests/commands.test \
+  tests/convert.test \
   tests/cxx.test \
   tests/exports.test \
   tests/hashes.test \
@@ -52,6 +54,7 @@ CLEANFILES += $(EXTRA_PROGRAMS)
 test_plugins = \
   counter-no-count \
   delivery-other-kind \
+  format-trial \
   neuron-clash \
   plasticity-no-member \
   stimulus-both \
@@ -92,6 +95,7 @@ clean-local:
 # Without the test of free memory, which valgrind's own use of it confuses, and without scripts.
 VALGRIND_TESTS = \
   tests/connect \
+  tests/convert \
   tests/edges \
   tests/engine \
   tests/expr \
@@ -108,6 +112,7 @@ VALGRIND_TESTS = \
   tests/value
 CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/commands.test \
+  tests/convert.test \
   tests/hostile.test \
   tests/memory
 

@@ -87,17 +87,33 @@ static inline unsigned char *get_file(const char *path, size_t *n)
   return bytes;
 }
 
+static inline int in_hash_order(const void *a, const void *b)
+{
+  const struct mill_event *x = a, *y = b;
+  if (x->tick != y->tick)
+    return x->tick < y->tick ? -1 : 1;
+  return (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+/* In order of (tick, group, index), whatever the order of the events. */
 static inline uint64_t hash_of_events(const struct mill_stream_info *info, const struct mill_event *event, size_t n)
 {
   struct mill_spike_hash *hash = mill_spike_hash_create();
+  struct mill_event *sorted = malloc((n + 1) * sizeof *sorted);
+  if (!hash || !sorted)
+    bail("out of memory");
+  if (n)
+    memcpy(sorted, event, n * sizeof *sorted);
+  qsort(sorted, n, sizeof *sorted, in_hash_order);
   for (size_t i = 0; i < n; i++) {
     uint32_t g = 0;
-    while (event[i].unit - info->group[g].first >= info->group[g].size || event[i].unit < info->group[g].first)
+    while (sorted[i].unit - info->group[g].first >= info->group[g].size || sorted[i].unit < info->group[g].first)
       g++;
-    mill_spike_hash_add(hash, event[i].tick, g, event[i].unit - info->group[g].first);
+    mill_spike_hash_add(hash, sorted[i].tick, g, sorted[i].unit - info->group[g].first);
   }
   uint64_t value = mill_spike_hash_value(hash);
   mill_spike_hash_free(hash);
+  free(sorted);
   return value;
 }
 
