@@ -73,7 +73,7 @@ static int load(struct copy *c, struct mill_error *error)
   if (why.status == MILL_RESOURCES)
     return mill_fail(error, why.status,
                      "%s. Its events do not come in order of time, so that all of them must be held; give it more memory, or sort "
-                     "the lines of the file first, with sort(1)",
+                     "the lines of the file by time first, as with LC_ALL=C sort -s -t, -k1,1g",
                      why.text);
   return mill_fail(error, why.status, "%s", why.text);
 }

@@ -137,7 +137,7 @@ static void test_unsorted(void)
   mill_stream_free(s);
   unlink(in_folder("u.smk"));
   setenv("SPIKEMILL_MEMORY", "5M", 1);
-  refused("unsorted, and no memory to hold it", "u.csv", "u.smk", MILL_RESOURCES, "sort(1)");
+  refused("unsorted, and no memory to hold it", "u.csv", "u.smk", MILL_RESOURCES, "sort -s");
   setenv("SPIKEMILL_MEMORY", "7M", 1);
   refused("unsorted, and no memory to sort it", "u.csv", "u.smk", MILL_RESOURCES, "sorting");
   unsetenv("SPIKEMILL_MEMORY");
