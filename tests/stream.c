@@ -105,10 +105,12 @@ static void test_sort(void)
   enum { N = 20000 };
   struct mill_event *a = calloc(N, sizeof *a), *b = calloc(N, sizeof *b), *c = calloc(N, sizeof *c);
   struct mill_error error;
-  for (int kind = 0; kind < 3; kind++) {
-    static const char *const name[] = {"any ticks and units", "few, with equal ones", "negative and positive small ticks"};
+  for (int kind = 0; kind < 4; kind++) {
+    static const char *const name[] = {"any ticks and units", "few, with equal ones", "negative and positive small ticks",
+                                       "ticks that differ in their sign"};
     for (size_t i = 0; i < N; i++) {
-      a[i].tick = kind == 0 ? (int64_t)draw() : kind == 1 ? (int64_t)(draw() % 50) : (int64_t)(draw() % 2000) - 1000;
+      const int64_t tick[] = {(int64_t)draw(), (int64_t)(draw() % 50), (int64_t)(draw() % 2000) - 1000, draw() % 2 ? INT64_MIN : 0};
+      a[i].tick = tick[kind];
       a[i].unit = kind == 0 ? (uint32_t)draw() : (uint32_t)(draw() % 7);
       a[i].reserved = (uint32_t)i;
     }
@@ -145,7 +147,9 @@ static void test_read(void)
   ok(s->end.events == 4 && s->end.complete && s->end.spike_hash == hash_of_events(&s->info, s->event, 4), "its end is filled in");
   mill_stream_free(s);
   put_file(in_folder("s.csv"), "time_ms,neuron\n1,0\n1,0\n2,4\n", 27);
-  ok(!mill_stream_read(in_folder("s.csv"), &(struct mill_stream_options){.format = "csv"}, &s, &error) && s->was_sorted && s->count == 3, "equal spikes count as sorted");
+  ok(!mill_stream_read(in_folder("s.csv"), &(struct mill_stream_options){.format = "csv"}, &s, &error) && s->was_sorted &&
+         s->count == 3,
+     "equal spikes count as sorted");
   mill_stream_free(s);
   mill_stream_free(NULL);
   spikes_empty();
