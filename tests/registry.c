@@ -219,11 +219,12 @@ static void test_search(void)
   ok(mill_plugin_load(MILL_SYNAPSE, "entirely-different", NULL, &q, &error) && strstr(error.text, "there are ") &&
        strstr(error.text, "sound"),
      "without a near name all are listed: %s", error.text);
-  ok(mill_plugin_load(MILL_FORMAT, "sound", NULL, &q, &error) && strstr(error.text, "there is none"), "none of a kind: %s", error.text);
   ok(mill_plugin_load(MILL_SYNAPSE, "Sound.so", NULL, &q, &error) && strstr(error.text, "[a-z]"), "%s", error.text);
   ok(mill_plugin_load(MILL_SYNAPSE, "", NULL, &q, &error) && error.status == MILL_USAGE, "%s", error.text);
   ok(mill_plugin_load(0, "sound", NULL, &q, &error) && mill_plugin_load(99, "sound", NULL, &q, &error) && error.status == MILL_USAGE,
      "%s", error.text);
+  setenv("SPIKEMILL_PLUGIN_PATH", TEMP("first"), 1);
+  ok(mill_plugin_load(MILL_FORMAT, "sound", NULL, &q, &error) && strstr(error.text, "there is none"), "none of a kind: %s", error.text);
   setenv("SPIKEMILL_PLUGIN_PATH", "", 1);
   ok(mill_plugin_load(MILL_SYNAPSE, "sound", NULL, &q, &error) && !strstr(error.text, plugins), "an empty path: %s", error.text);
 }
