@@ -9,11 +9,18 @@ plugins_format_binary_la_SOURCES = plugins/formats/binary.c
 plugins_format_binary_la_CFLAGS = $(PLUGIN_CFLAGS)
 plugins_format_binary_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 
+text_formats = plugins/formats/decimal.h plugins/formats/lines.h plugins/formats/names.h
+
 pkglib_LTLIBRARIES += plugins/format-csv.la
 plugins_format_csv_la_SOURCES = plugins/formats/csv.c \
-  plugins/formats/csv-read.h plugins/formats/csv-text.h
+  plugins/formats/csv-columns.h plugins/formats/csv-comments.h plugins/formats/csv-read.h $(text_formats)
 plugins_format_csv_la_CFLAGS = $(PLUGIN_CFLAGS)
 plugins_format_csv_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+
+pkglib_LTLIBRARIES += plugins/format-spk.la
+plugins_format_spk_la_SOURCES = plugins/formats/spk.c $(text_formats)
+plugins_format_spk_la_CFLAGS = $(PLUGIN_CFLAGS)
+plugins_format_spk_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 
 pkglib_LTLIBRARIES += plugins/plasticity-naive.la
 plugins_plasticity_naive_la_SOURCES = plugins/plasticity/naive.c

@@ -11,12 +11,17 @@ check_PROGRAMS += \
   tests/engine \
   tests/expr \
   tests/formats \
+  tests/formats-binary \
+  tests/formats-csv \
+  tests/formats-foreign \
+  tests/formats-spk \
   tests/ini \
   tests/memory \
   tests/neuron-values \
   tests/nvrtc \
   tests/output \
   tests/param \
+  tests/recordings \
   tests/registry \
   tests/stimuli \
   tests/stream \
@@ -37,6 +42,7 @@ test_scripts = \
 
 TESTS += $(check_PROGRAMS) $(test_scripts)
 test_headers = \
+  tests/formats.h \
   tests/german.h \
   tests/net.h \
   tests/spikes.h \
@@ -45,8 +51,13 @@ EXTRA_DIST += $(test_scripts) $(test_headers) tests/installed.test tests/tap.sh 
 
 # Fuzzers, which are no tests: as ordinary programs they go through the files on their command line. Their first lines say how to build
 # them for libFuzzer.
-EXTRA_PROGRAMS += tests/fuzz-formats tests/fuzz-ini
-tests_fuzz_formats_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_FILES
+EXTRA_PROGRAMS += tests/fuzz-csv tests/fuzz-spk tests/fuzz-binary tests/fuzz-ini
+tests_fuzz_csv_SOURCES = tests/fuzz-formats.c
+tests_fuzz_csv_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_FILES
+tests_fuzz_spk_SOURCES = tests/fuzz-formats.c
+tests_fuzz_spk_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_FILES -DFUZZ_SPK
+tests_fuzz_binary_SOURCES = tests/fuzz-formats.c
+tests_fuzz_binary_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_FILES -DFUZZ_BINARY
 CLEANFILES += $(EXTRA_PROGRAMS)
 
 # Plugins for the registry's test, most of them broken: each compiled by one command, as one from outside of the tree would be. The folder
@@ -100,6 +111,10 @@ VALGRIND_TESTS = \
   tests/engine \
   tests/expr \
   tests/formats \
+  tests/formats-binary \
+  tests/formats-csv \
+  tests/formats-foreign \
+  tests/formats-spk \
   tests/ini \
   tests/neuron-values \
   tests/output \

@@ -1,359 +1,237 @@
-/* Reading of the csv format, and recognising it. The file is gone over twice: the first pass finds the groups, checks every line
-   and sees how the file ends; the second gives the spikes. Without spikemill's comments the groups are the ones that appear, as
-   large as their largest index asks, and a tick is 1 ps. Part of csv.c, which includes it. */
+/* Reading of the csv format, and recognising it. The file is gone over twice: the first pass finds the types or populations, the tick
+   and whether the events are in order, and checks every line; the second gives the events. So memory grows with the number of types only.
+   Part of csv.c, which includes it. */
 #ifndef CSV_READ_H
 #define CSV_READ_H
 
-enum { BUFFER_BYTES = 1 << 16, LINE_BYTES = 4096 };
+#include "csv-comments.h"
 
-#define MARK "# spikemill"
-#define COLUMNS "expected time_ms (or time_s), neuron and, if there are several, population"
-
-/* What a column holds; `scale` is the power of ten that makes its unit picoseconds. */
-enum role { TIME, GROUP, INDEX, ROLES };
-static const struct column {
-  const char *name;
-  enum role role;
-  int scale;
-} columns[] = {
-    {"time_ms", TIME, 9},
-    {"time_s", TIME, 12},
-    {"population", GROUP, 0},
-    {"neuron", INDEX, 0},
+/* What the user says of a file. */
+struct values {
+  const char *columns, *tick;
 };
 
-/* The columns of a file. */
-struct layout {
-  const struct column *column[ROLES];
-  int place[ROLES], width; /* width 0: not known yet */
-  char delimiter;
+static const struct mill_param_spec params[] = {
+    {"columns", "", NULL, NULL, "what a foreign file's columns hold: \"type,time_ms\"; - is one that isn't read", 0, 0,
+     offsetof(struct values, columns), MILL_TEXT, 0},
+    {"tick", "", NULL, NULL, "length of a tick, \"0.1 ms\"; else the finest decimal in the file", 0, 0,
+     offsetof(struct values, tick), MILL_TEXT, 0},
 };
-
-/* Reads the line that names the columns, in any order, in place. Returns -1 when it is none; *unknown is then the name that is no
-   column's, or NULL. */
-static int layout_find(struct layout *layout, char *line, const char **unknown)
-{
-  const char *delimiter = strpbrk(line, ",;\t");
-  char *field[ROLES];
-  *layout = (struct layout){.delimiter = delimiter ? *delimiter : ','};
-  *unknown = NULL;
-  int n = csv_split(line, layout->delimiter, field, ROLES);
-  for (int i = 0; i < n && i < ROLES; i++) {
-    const struct column *c = columns, *end = columns + sizeof columns / sizeof *columns;
-    while (c < end && strcmp(c->name, field[i]))
-      c++;
-    if (c == end)
-      *unknown = field[i];
-    if (c == end || layout->column[c->role])
-      return -1;
-    layout->column[c->role] = c;
-    layout->place[c->role] = i;
-  }
-  layout->width = n;
-  return n > ROLES || !layout->column[TIME] || !layout->column[INDEX] ? -1 : 0;
-}
 
 static int probe(const unsigned char *head, size_t n)
 {
-  char text[LINE_BYTES + 1], *line = text;
+  char text[LINES_MOST + 1], *at = text, *field[64], *line;
   struct layout layout;
-  const char *unknown;
-  n = n < LINE_BYTES ? n : LINE_BYTES;
+  int whole_file = n < LINES_MOST;
+  n = n < LINES_MOST ? n : LINES_MOST;
   memcpy(text, head, n);
   text[n] = 0;
-  if (!strncmp(line, "\xef\xbb\xbf", 3))
-    line += 3;
-  if (!strncmp(line, MARK, strlen(MARK)) && strchr(" \r\n", line[strlen(MARK)]))
+  if (!strncmp(at, "\xef\xbb\xbf", 3))
+    at += 3;
+  if (!strncmp(at, MARK, strlen(MARK)) && strchr(" \r\n", at[strlen(MARK)]))
     return 100;
-  for (;;) {
-    size_t length = strcspn(line, "\r\n");
-    if (!line[length])
-      return 0;
-    line[length] = 0;
-    if (*line && *line != '#')
-      return layout_find(&layout, line, &unknown) ? 0 : 90;
-    line += length + 1;
-  }
+  line = lines_of_head(&at, whole_file);
+  if (!line)
+    return 0;
+  layout.delimiter = lines_delimiter(line);
+  int fields = lines_split(line, layout.delimiter, field, 64);
+  if (fields < 2 || fields > 64)
+    return 0;
+  if (layout_find(&layout, field, fields, 0).fault == COLUMNS_FINE)
+    return 90;
+  for (int i = 0; i < fields; i++) /* of such a file the refusal tells what to do */
+    if (column_of(field[i]).role == TIME || column_of(field[i]).role == NO_UNIT)
+      return 50;
+  return 0;
 }
-
-/* What a comment of ours says. Those from `spikes` on end the file. */
-enum key { SEED, TICK, START, STOP, POPULATION, CONFIG, SPIKES, HASH, STOPPED, COMPLETE, KEYS };
-static const char *const keys[KEYS] = {"seed",   "tick_ps", "start_ms",   "stop_ms",    "population",
-                                       "config", "spikes",  "spike_hash", "stopped_ms", "complete"};
 
 struct reader {
-  const struct mill_host *host;
-  struct mill_error *error; /* of the call being served */
-  char *path;
-  int fd, end_of_file;
-  char end_of_line;
-  int second_pass, ours, ended; /* ours: the comments are spikemill's; ended: those that end the file have begun */
-  uint64_t line, count;         /* lines and spikes so far in this pass */
-  unsigned seen;                /* keys, a bit each */
+  struct lines in;
+  struct comments comments;
   struct layout layout;
-  struct csv_groups groups;
-  uint32_t at; /* sorted place of the last spike's group */
-  struct mill_stream_info info;
-  struct mill_stream_end end;
-  char *config;
-  size_t config_bytes, config_room;
-  char *version;
-  size_t from, to; /* what is unread of the buffer */
-  char buffer[BUFFER_BYTES + 1];
+  struct names groups;
+  int second_pass, begun, header; /* begun: a line with something on it has been; header: the first of them names the columns */
+  int given;                      /* the parameter `tick` is */
+  int place;                      /* of the finest decimal so far: 10^place ps */
+  decimal_wide largest[2];        /* times that are not negative, and those that are, in ps; and their lines */
+  uint64_t largest_line[2];
+  int sorted;
+  decimal_signed last;   /* time, in ticks or, when their length is not known, in ps */
+  uint64_t count, moved; /* events so far in this pass; those put on the grid from beside it */
+  char *columns;         /* the parameter, cut up */
+  char *field[FIELDS];
+  char line[LINES_MOST + 1]; /* a copy of the first line, cut up */
 };
 
-#define REFUSE(r, format, ...) (r)->host->fail((r)->error, MILL_DATA, "%s:%" PRIu64 ": " format, (r)->path, (r)->line, __VA_ARGS__)
-
-static int no_memory(struct reader *r)
+static int refuse_count(struct reader *r, int n)
 {
-  return r->host->fail(r->error, MILL_RESOURCES, "%s: out of memory", r->path);
-}
-
-static int fill(struct reader *r)
-{
-  memmove(r->buffer, r->buffer + r->from, r->to - r->from);
-  r->to -= r->from;
-  r->from = 0;
-  ssize_t n;
-  do
-    n = read(r->fd, r->buffer + r->to, BUFFER_BYTES - r->to);
-  while (n < 0 && errno == EINTR);
+  const char *between = r->layout.delimiter == '\t'  ? "tabs"
+                        : r->layout.delimiter == ';' ? "semicolons"
+                        : r->layout.delimiter == ',' ? "commas"
+                                                     : "blanks";
   if (n < 0)
-    return r->host->fail(r->error, MILL_DATA, "%s: cannot read the file: %s", r->path, strerror(errno));
-  r->end_of_file = !n;
-  r->to += (size_t)n;
-  return 0;
+    return LINES_REFUSE(&r->in, "%s", "quotes that do not match");
+  return LINES_REFUSE(&r->in, "%d column%s; expected %d between %s%s", n, n == 1 ? "" : "s", r->layout.width, between,
+                      r->columns ? ", as --columns says, where - stands for one that isn't read" : "");
 }
 
-/* Starts a pass: skips a byte-order mark and finds out how lines end. */
-static int rewind_file(struct reader *r)
+/* The header of a file of which `columns` is given: skipped, unless it says something else. */
+static int check_header(struct reader *r)
 {
-  r->from = r->to = r->line = r->count = r->at = 0;
-  r->layout.width = 0;
-  if (lseek(r->fd, 0, SEEK_SET))
-    return r->host->fail(r->error, MILL_DATA, "%s: cannot read the file: %s", r->path, strerror(errno));
-  do
-    if (fill(r))
-      return -1;
-  while (!r->end_of_file && r->to < BUFFER_BYTES);
-  if (r->to >= 3 && !memcmp(r->buffer, "\xef\xbb\xbf", 3))
-    r->from = 3;
-  r->buffer[r->to] = 0;
-  const char *end = r->buffer + strcspn(r->buffer, "\r\n");
-  r->end_of_line = *end == '\r' && end[1] != '\n' ? '\r' : '\n';
-  return 0;
-}
-
-/* The next line without its end, checked to be text. Returns 1, 0 at the end of the file, or -1. */
-static int next_line(struct reader *r, char **line)
-{
-  for (;;) {
-    char *begin = r->buffer + r->from;
-    size_t have = r->to - r->from;
-    char *end = memchr(begin, r->end_of_line, have < LINE_BYTES + 2 ? have : LINE_BYTES + 2);
-    if (!end && have < LINE_BYTES + 2 && !r->end_of_file) {
-      if (fill(r))
-        return -1;
-      continue;
-    }
-    if (!have)
-      return 0;
-    r->line++;
-    size_t length = end ? (size_t)(end - begin) : have;
-    r->from += length + (end != NULL);
-    if (length && r->end_of_line == '\n' && begin[length - 1] == '\r')
-      length--;
-    if (length > LINE_BYTES)
-      return REFUSE(r, "the line has more than %d bytes", LINE_BYTES);
-    begin[length] = 0;
-    size_t good = csv_text_good(begin, length);
-    if (good < length)
-      return REFUSE(r, "byte %zu of the line is 0x%02x; expected UTF-8 text without control characters", good + 1,
-                    (unsigned char)begin[good]);
-    *line = begin;
-    return 1;
-  }
-}
-
-static int take_number(struct reader *r, const char *what, const char *text, uint64_t most, uint64_t *value)
-{
-  char shown[CSV_SHOWN];
-  return csv_unsigned(text, most, value)
-             ? REFUSE(r, "%s is \"%s\"; expected a whole number from 0 to %" PRIu64, what, csv_show(shown, text), most)
-             : 0;
-}
-
-static int take_time(struct reader *r, const char *what, const char *text, int scale, int64_t *tick)
-{
-  char shown[CSV_SHOWN];
-  switch (csv_time(text, scale, r->info.tick_ps, tick)) {
-  case CSV_FINE:
+  char shown[LINES_SHOWN];
+  int at = contradiction(&r->layout, r->field);
+  r->header = 1;
+  if (at < 0)
     return 0;
-  case CSV_NO_DECIMAL:
-    return REFUSE(r, "%s is \"%s\"; expected a decimal number such as 12.5", what, csv_show(shown, text));
-  case CSV_NO_PICOSECONDS:
-    return REFUSE(r, "%s is \"%s\", which is no whole number of picoseconds", what, csv_show(shown, text));
-  case CSV_NO_TICKS:
-    return REFUSE(r, "%s is \"%s\", which is no whole number of ticks of %" PRId64 " ps", what, csv_show(shown, text),
-                  r->info.tick_ps);
-  case CSV_TOO_LARGE:
-    return REFUSE(r, "%s is \"%s\", which is too large in ticks of %" PRId64 " ps", what, csv_show(shown, text), r->info.tick_ps);
-  }
+  const char *said = at == r->layout.place[TIME]    ? time_name(r->layout.scale)
+                     : at == r->layout.place[GROUP] ? "population"
+                     : at == r->layout.place[INDEX] ? "neuron"
+                                                    : "type";
+  return LINES_REFUSE(&r->in, "the header calls column %d \"%s\", and --columns calls it %s; one of them is wrong", at + 1,
+                      lines_show(shown, r->field[at]), said);
+}
+
+/* A line that names the columns. */
+static int take_columns(struct reader *r, int n)
+{
+  struct layout given = r->layout;
+  struct verdict v = layout_find(&r->layout, r->field, n, 0);
+  r->header = 1;
+  if (r->comments.ours && !r->comments.info.tick_ps)
+    r->comments.info.tick_ps = 1;
+  if (v.fault != COLUMNS_FINE)
+    return refuse_columns(&r->in, r->field, n, r->layout.delimiter, v);
+  if (r->columns &&
+      (given.width != n || given.scale != r->layout.scale || memcmp(given.place, r->layout.place, sizeof given.place)))
+    return LINES_REFUSE(&r->in, "%s",
+                        "the file is spikemill's own and names its columns here, not as --columns does; leave that out");
+  if (r->comments.ours && r->groups.count && (r->layout.place[TYPE] >= 0) != !!(r->comments.seen & 1u << TYPE_NAME))
+    return LINES_REFUSE(&r->in, "the comments tell of %s, and this line does not",
+                        r->comments.seen & 1u << TYPE_NAME ? "types" : "populations");
   return 0;
 }
 
-static int add_config(struct reader *r, const char *line)
+/* Without a column of populations there is one. */
+static int settle_population(struct reader *r)
 {
-  size_t n = strlen(line);
-  if (r->config_room - r->config_bytes < n + 2) {
-    size_t room = 2 * r->config_room + n + 2;
-    char *config = realloc(r->config, room);
-    if (!config)
-      return no_memory(r);
-    r->config = config;
-    r->config_room = room;
-  }
-  memcpy(r->config + r->config_bytes, line, n);
-  r->config_bytes += n + 1;
-  memcpy(r->config + r->config_bytes - 1, "\n", 2);
-  return 0;
-}
-
-/* The words after "# " in a comment of ours. */
-static int take_key(struct reader *r, char *text)
-{
-  static const char *const what[KEYS] = {
-      "seed", "tick_ps", "start_ms", "stop_ms", "the size of the population", "", "the number of spikes", "", "stopped_ms", ""};
-  char shown[CSV_SHOWN], *field[2], *value = text + strcspn(text, " ");
-  uint64_t number = 0;
-  uint32_t at;
-  int k = 0;
-  value += *value != 0;
-  while (k < KEYS && (strncmp(text, keys[k], strlen(keys[k])) || (text[strlen(keys[k])] && text[strlen(keys[k])] != ' ')))
-    k++;
-  if (k == KEYS)
-    return REFUSE(r,
-                  "the comment \"%s\" is unknown; expected seed, tick_ps, start_ms, stop_ms, population, config, spikes, "
-                  "spike_hash, stopped_ms or complete",
-                  csv_show(shown, text));
-  if (k != POPULATION && k != CONFIG && r->seen & 1u << k)
-    return REFUSE(r, "a second \"# %s\"", keys[k]);
-  if (k == TICK && r->seen & (1u << START | 1u << STOP))
-    return REFUSE(r, "\"# %s\" must stand before the times", keys[k]);
-  if ((k >= SPIKES) != (r->layout.width != 0))
-    return REFUSE(r, "\"# %s\" stands %s the spikes", keys[k], k >= SPIKES ? "before" : "after");
-  r->seen |= 1u << k;
-  r->ended = k >= SPIKES;
-  switch (k) {
-  case SEED:
-    return take_number(r, what[k], value, UINT64_MAX, &r->info.seed);
-  case TICK:
-    if (take_number(r, what[k], value, INT64_MAX, &number))
-      return -1;
-    r->info.tick_ps = (int64_t)number;
-    return number ? 0 : REFUSE(r, "%s is 0; expected at least 1", what[k]);
-  case START:
-    return take_time(r, what[k], value, 9, &r->info.start);
-  case STOP:
-    return take_time(r, what[k], value, 9, &r->info.stop);
-  case POPULATION:
-    if (csv_split(value, ' ', field, 2) != 2 || !*field[0])
-      return REFUSE(r, "%s", "\"# population\" needs a name and a size; a name with blanks stands in quotes");
-    if (take_number(r, what[k], field[1], UINT32_MAX, &number))
-      return -1;
-    if (csv_groups_find(&r->groups, field[0], &at))
-      return REFUSE(r, "a second population \"%s\"", csv_show(shown, field[0]));
-    return csv_groups_add(&r->groups, at, field[0], 0, (uint32_t)number) ? no_memory(r) : 0;
-  case CONFIG:
-    return add_config(r, value);
-  case SPIKES:
-    return take_number(r, what[k], value, UINT64_MAX, &r->end.events);
-  case HASH:
-    if (strspn(value, "0123456789abcdef") != 16 || value[16])
-      return REFUSE(r, "the hash is \"%s\"; expected 16 hexadecimal digits", csv_show(shown, value));
-    for (; *value; value++)
-      r->end.spike_hash = r->end.spike_hash << 4 | (unsigned)(*value <= '9' ? *value - '0' : *value - 'a' + 10);
+  if (r->layout.place[INDEX] < 0 || r->layout.place[GROUP] >= 0)
     return 0;
-  case STOPPED:
-    return take_time(r, what[k], value, 9, &r->end.stop);
-  default:
-    r->end.complete = !strcmp(value, "yes");
-    return r->end.complete || !strcmp(value, "no") ? 0 : REFUSE(r, "\"%s\"; expected yes or no", csv_show(shown, value));
-  }
+  if (r->comments.ours && r->groups.count != 1)
+    return LINES_REFUSE(&r->in, "no column \"population\", and %" PRIu32 " populations to choose from", r->groups.count);
+  return !r->comments.ours && names_add(&r->groups, "neurons", 0, 0) ? lines_no_memory(&r->in) : 0;
 }
 
-static int take_comment(struct reader *r, char *line)
+static int take_event(struct reader *r, char *line, struct mill_event *event);
+
+/* The first line with something on it: names, or an event when `columns` is given. */
+static int take_first(struct reader *r, char *line, struct mill_event *event)
 {
-  size_t n = strlen(MARK);
+  int width = r->layout.width, n;
   if (r->second_pass)
-    return 0;
-  if (r->line == 1 && !strncmp(line, MARK, n) && (!line[n] || line[n] == ' ')) {
-    r->ours = 1;
-    r->version = strdup(line + n + (line[n] == ' '));
-    return r->version ? 0 : no_memory(r);
+    return r->header ? 0 : take_event(r, line, event);
+  r->layout.delimiter = lines_delimiter(line);
+  if (r->columns && !r->comments.ours && r->layout.delimiter == ',') {
+    const char *time = NULL;
+    if (lines_split(strcpy(r->line, line), ' ', r->field, FIELDS) == width)
+      time = r->field[r->layout.place[TIME]];
+    if (time && has_decimal_comma(time))
+      return refuse_time(&r->in, time_name(r->layout.scale), time, 1, DECIMAL_NONE);
   }
-  if (!r->ours)
-    return 0;
-  return take_key(r, line + (line[1] == ' ' ? 2 : 1));
+  n = lines_split(strcpy(r->line, line), r->layout.delimiter, r->field, FIELDS);
+  if (n < 0)
+    return refuse_count(r, n);
+  if (!r->columns || r->comments.ours)
+    return take_columns(r, n) || settle_population(r) ? -1 : 0;
+  if (n != width)
+    return refuse_count(r, n);
+  if (settle_population(r))
+    return -1;
+  return is_name(r->field[r->layout.place[TIME]]) ? check_header(r) : take_event(r, line, event);
 }
 
-static int take_columns(struct reader *r, char *line)
+/* The time of an event: its tick, once the length of a tick is known. */
+static int take_time(struct reader *r, const char *text, int64_t *tick)
 {
-  char shown[CSV_SHOWN];
-  const char *unknown;
-  if (layout_find(&r->layout, line, &unknown))
-    return unknown ? REFUSE(r, "the header names a column \"%s\"; " COLUMNS, csv_show(shown, unknown))
-                   : REFUSE(r, "the header lacks a column or has one twice; " COLUMNS "%s", "");
-  if (r->layout.column[GROUP] || r->second_pass)
-    return 0;
-  if (r->ours && r->groups.count != 1)
-    return REFUSE(r, "no column \"population\", and %" PRIu32 " populations to choose from", r->groups.count);
-  return !r->ours && csv_groups_add(&r->groups, 0, "neurons", 0, 0) ? no_memory(r) : 0;
+  const char *what = time_name(r->layout.scale);
+  char shown[LINES_SHOWN], length[DECIMAL_TEXT];
+  struct decimal d;
+  int64_t tick_ps = r->comments.info.tick_ps, start = r->comments.info.start, stop = r->comments.info.stop;
+  int near = r->given && !r->comments.ours;
+  enum decimal_fault fault = decimal_read(text, r->layout.scale, &d);
+  decimal_signed now = d.negative ? -(decimal_signed)d.ps : (decimal_signed)d.ps;
+  if (!fault && tick_ps)
+    fault = decimal_tick(&d, tick_ps, near, tick);
+  if (fault == DECIMAL_OFF && near)
+    return LINES_REFUSE(&r->in, "%s is \"%s\", more than a hundredth of a tick beside the grid of %s that --tick asks for", what,
+                        lines_show(shown, text), decimal_put_length(length, tick_ps));
+  if (fault > DECIMAL_MOVED)
+    return refuse_time(&r->in, what, text, tick_ps ? tick_ps : 1, fault);
+  if (!tick_ps && (d.hundredths || d.more))
+    return LINES_REFUSE(&r->in,
+                        "%s is \"%s\", finer than a picosecond; if its last digits are noise, --tick 1us (or another time) puts "
+                        "it on that grid",
+                        what, lines_show(shown, text));
+  if (tick_ps) {
+    now = *tick;
+    if ((start || stop) && (*tick <= start || *tick > stop))
+      return LINES_REFUSE(&r->in, "the time %s lies outside (start_ms, stop_ms]", lines_show(shown, text));
+  } else {
+    r->place = d.place < r->place ? d.place : r->place;
+    if (d.ps > r->largest[d.negative]) {
+      r->largest[d.negative] = d.ps;
+      r->largest_line[d.negative] = r->in.number;
+    }
+  }
+  r->moved += fault == DECIMAL_MOVED;
+  r->sorted &= !r->count || now >= r->last;
+  r->last = now;
+  return 0;
 }
 
-/* The group of a spike. Where the comments do not name the groups, the first pass learns them. */
-static int take_group(struct reader *r, const char *name)
+/* The group that is called `name`. Where the comments do not name the groups, the first pass learns them. */
+static int take_group(struct reader *r, const char *name, uint32_t *at)
 {
-  char shown[CSV_SHOWN], names[CSV_NAMES];
-  struct csv_groups *g = &r->groups;
-  if (r->at < g->count && !strcmp(g->list[g->sorted[r->at]].name, name))
+  int typed = r->layout.place[TYPE] >= 0;
+  const char *what = typed ? "type" : "population";
+  char shown[LINES_SHOWN], list[NAMES_LIST];
+  if (names_find(&r->groups, name, at))
     return 0;
-  if (csv_groups_find(g, name, &r->at))
-    return 0;
-  if (r->ours || r->second_pass)
-    return REFUSE(r, "the population \"%s\" is unknown; expected one of %s", csv_show(shown, name), csv_groups_names(names, g));
+  if (r->second_pass)
+    return LINES_REFUSE(&r->in, "%s", "the file changed while it was read");
   if (!*name)
-    return REFUSE(r, "%s", "the name of the population is empty");
-  return csv_groups_add(g, r->at, name, 0, 0) ? no_memory(r) : 0;
+    return LINES_REFUSE(&r->in, "the name of the %s is empty", what);
+  if (r->comments.ours)
+    return LINES_REFUSE(&r->in, "the %s \"%s\" is unknown; expected one of %s", what, lines_show(shown, name),
+                        list_names(list, &r->groups));
+  *at = r->groups.count;
+  if (*at == UINT32_MAX)
+    return LINES_REFUSE(&r->in, "more than %" PRIu32 " %ss", UINT32_MAX, what);
+  return names_add(&r->groups, name, 0, typed) ? lines_no_memory(&r->in) : 0;
 }
 
-static int take_spike(struct reader *r, char *line, struct mill_event *event)
+static int take_event(struct reader *r, char *line, struct mill_event *event)
 {
   const struct layout *l = &r->layout;
-  char *field[ROLES], shown[CSV_SHOWN];
-  uint64_t index;
-  int n = csv_split(line, l->delimiter, field, ROLES);
-  if (n < 0)
-    return REFUSE(r, "%s", "quotes that do not match");
+  int name = l->place[TYPE] >= 0 ? l->place[TYPE] : l->place[GROUP];
+  char shown[LINES_SHOWN];
+  uint64_t index = 0;
+  uint32_t at = 0;
+  int n = lines_split(line, l->delimiter, r->field, FIELDS);
   if (n != l->width)
-    return REFUSE(r, "%d columns; expected %d", n, l->width);
-  if (r->ended)
-    return REFUSE(r, "%s", "a spike after the comments that end the file");
-  if (take_time(r, l->column[TIME]->name, field[l->place[TIME]], l->column[TIME]->scale, &event->tick))
+    return refuse_count(r, n);
+  if (r->comments.ended)
+    return LINES_REFUSE(&r->in, "%s", "an event after the comments that end the file");
+  if (take_time(r, r->field[l->place[TIME]], &event->tick))
     return -1;
-  if ((r->info.start || r->info.stop) && (event->tick <= r->info.start || event->tick > r->info.stop))
-    return REFUSE(r, "the time %s lies outside (start_ms, stop_ms]", csv_show(shown, field[l->place[TIME]]));
-  if (l->column[GROUP] && take_group(r, field[l->place[GROUP]]))
+  if (name >= 0 && take_group(r, r->field[name], &at))
     return -1;
-  if (take_number(r, "the neuron", field[l->place[INDEX]], UINT32_MAX - 1, &index))
+  if (l->place[INDEX] >= 0 && take_number(&r->in, "the neuron", r->field[l->place[INDEX]], UINT32_MAX - 1, &index))
     return -1;
-  if (r->at >= r->groups.count)
-    return REFUSE(r, "%s", "the file changed while it was read");
-  struct mill_group *group = &r->groups.list[r->groups.sorted[r->at]];
+  struct mill_group *group = &r->groups.list[at];
   if (index >= group->size) {
-    if (r->ours || r->second_pass)
-      return REFUSE(r, "the neuron %" PRIu64 " does not exist; \"%s\" has %" PRIu32, index, csv_show(shown, group->name),
-                    group->size);
+    if (r->comments.ours || r->second_pass)
+      return LINES_REFUSE(&r->in, "the neuron %" PRIu64 " does not exist; \"%s\" has %" PRIu32, index,
+                          lines_show(shown, group->name), group->size);
     group->size = (uint32_t)index + 1;
   }
   event->unit = group->first + (uint32_t)index;
@@ -362,100 +240,160 @@ static int take_spike(struct reader *r, char *line, struct mill_event *event)
   return 1;
 }
 
-/* The next spike of this pass. Returns 1, 0 at the end of the file, or -1. */
-static int next_spike(struct reader *r, struct mill_event *event)
+/* A first line that is too long may have a column for each unit; then that is the reason that is told. */
+static void explain_long(struct reader *r, char *line)
+{
+  char delimiter = lines_delimiter(line);
+  size_t n = lines_good(line, strlen(line));
+  int known = 0, names = 0, fields;
+  if (*line == '#' || n + 3 < strlen(line))
+    return;
+  line[n] = 0;
+  fields = lines_split(line, delimiter, r->field, FIELDS) - 1; /* the last one is cut */
+  while (names < fields && *r->field[names] && !is_number(r->field[names]))
+    known += column_of(r->field[names++]).role != UNKNOWN;
+  if (!known && names >= 3)
+    refuse_units(&r->in, r->field, names, delimiter, names < fields);
+}
+
+/* The next event of this pass. Returns 1, 0 at the end of the file, or -1. */
+static int next_event(struct reader *r, struct mill_event *event)
 {
   char *line = NULL;
   for (;;) {
-    int got = next_line(r, &line);
+    int got = lines_next(&r->in, &line);
+    if (got < 0 && r->in.over_long && !r->begun && !r->columns)
+      explain_long(r, r->in.over_long);
     if (got <= 0)
       return got;
-    if (*line == '#')
-      got = take_comment(r, line);
-    else if (line[strspn(line, " \t")])
-      got = r->layout.width ? take_spike(r, line, event) : take_columns(r, line);
-    else
+    if (*line == '#') {
+      got = r->second_pass ? 0 : take_comment(&r->in, &r->comments, &r->groups, !r->begun, line);
+    } else if (!line[strspn(line, " \t")]) {
       got = 0;
+    } else if (r->begun) {
+      got = take_event(r, line, event);
+    } else {
+      r->begun = 1;
+      got = take_first(r, line, event);
+    }
     if (got)
       return got;
   }
 }
 
+/* The tick of a file that does not state it: its finest decimal, but not more than its unit. */
+static int settle_tick(struct reader *r)
+{
+  char tick[DECIMAL_TEXT];
+  int64_t ps = 1;
+  for (int place = r->place < r->layout.scale ? r->place : r->layout.scale; place > 0; place--)
+    ps *= 10;
+  for (int negative = 0; negative < 2; negative++)
+    if (r->largest[negative] / (uint64_t)ps > (decimal_wide)INT64_MAX + (unsigned)negative) {
+      r->in.number = r->largest_line[negative];
+      return LINES_REFUSE(&r->in,
+                          "the time is too large in ticks of %s, the finest decimal in the file; --tick gives them another length",
+                          decimal_put_length(tick, ps));
+    }
+  r->comments.info.tick_ps = ps;
+  return 0;
+}
+
 /* What can be told only when the whole file has been seen. */
 static int check_whole(struct reader *r)
 {
+  const struct comments *c = &r->comments;
   uint64_t units = 0;
-  if (!r->layout.width)
-    return REFUSE(r, "%s", "the file ends without a header; expected \"time_ms,population,neuron\"");
-  if (r->ours && (~r->seen & (1u << SPIKES | 1u << COMPLETE)))
-    return REFUSE(r, "%s", "cut short: the file ends without \"# spikes\" and \"# complete\"");
-  if (r->ours && r->end.events != r->count)
-    return REFUSE(r, "\"# spikes\" says %" PRIu64 ", and there are %" PRIu64, r->end.events, r->count);
-  if (r->info.start > r->info.stop)
-    return REFUSE(r, "start_ms lies after stop_ms (%" PRId64 " and %" PRId64 " ticks)", r->info.start, r->info.stop);
+  if (!r->in.number)
+    return r->in.host->fail(r->in.error, MILL_DATA, "%s: the file is empty", r->in.path);
+  if (!r->begun)
+    return LINES_REFUSE(&r->in, "the file ends without %s", r->columns ? "an event" : "a line that names the columns");
+  if (c->ours && (~c->seen & (1u << SPIKES | 1u << COMPLETE)))
+    return LINES_REFUSE(&r->in, "%s", "cut short: the file ends without \"# spikes\" and \"# complete\"");
+  if (c->ours && c->end.events != r->count)
+    return LINES_REFUSE(&r->in, "\"# spikes\" says %" PRIu64 ", and there are %" PRIu64, c->end.events, r->count);
+  if (c->info.start > c->info.stop)
+    return LINES_REFUSE(&r->in, "start_ms lies after stop_ms (%" PRId64 " and %" PRId64 " ticks)", c->info.start, c->info.stop);
+  if (!c->info.tick_ps && settle_tick(r))
+    return -1;
+  if (!c->ours && r->layout.place[TYPE] >= 0)
+    names_sort(&r->groups);
   for (uint32_t i = 0; i < r->groups.count; i++) {
     r->groups.list[i].first = (uint32_t)units;
     units += r->groups.list[i].size;
     if (units > UINT32_MAX)
-      return REFUSE(r, "more than %" PRIu32 " neurons in all populations together", UINT32_MAX);
+      return LINES_REFUSE(&r->in, "more than %" PRIu32 " neurons in all populations together", UINT32_MAX);
   }
-  r->info.group_count = r->groups.count;
-  r->info.group = r->groups.list;
-  r->info.version = r->version ? r->version : "";
-  r->info.config = r->config ? r->config : "";
   return 0;
+}
+
+static void tell(const struct reader *r, struct mill_stream_info *info, struct mill_stream_end *end)
+{
+  char tick[DECIMAL_TEXT];
+  const struct comments *c = &r->comments;
+  *info = c->info;
+  info->group_count = r->groups.count;
+  info->group = r->groups.list;
+  info->version = c->version ? c->version : "";
+  info->config = c->config ? c->config : "";
+  info->sorted = (uint32_t)r->sorted;
+  *end = c->end;
+  if (r->moved)
+    r->in.host->note("%s: %" PRIu64 " of %" PRIu64
+                     " times lay beside the grid of %s, by a hundredth of a tick at most, and were put on it",
+                     r->in.path, r->moved, r->count, decimal_put_length(tick, info->tick_ps));
 }
 
 static void reader_close(const struct mill_host *host, void *self)
 {
   struct reader *r = self;
-  if (r->fd >= 0)
-    close(r->fd);
-  csv_groups_free(&r->groups);
-  free(r->config);
-  free(r->version);
-  free(r->path);
+  lines_close(&r->in);
+  names_free(&r->groups);
+  free(r->columns);
+  free(r->comments.config);
+  free(r->comments.version);
   host->release(r);
 }
 
-static int reader_open(const struct mill_host *host, const void *params, const char *path, struct mill_stream_info *info,
+/* The parameters. */
+static int take_values(struct reader *r, const struct values *values)
+{
+  char shown[LINES_SHOWN];
+  if (values->tick && decimal_length(values->tick, &r->comments.info.tick_ps))
+    return r->in.host->fail(r->in.error, MILL_USAGE,
+                            "%s: --tick %s: expected a time with its unit, such as \"0.1 ms\" or \"40 us\"", r->in.path,
+                            lines_show(shown, values->tick));
+  r->given = values->tick != NULL;
+  if (!values->columns)
+    return 0;
+  r->columns = strdup(values->columns);
+  return r->columns ? columns_given(&r->in, r->columns, r->field, &r->layout) : lines_no_memory(&r->in);
+}
+
+static int reader_open(const struct mill_host *host, const void *block, const char *path, struct mill_stream_info *info,
                        struct mill_stream_end *end, void **reader, struct mill_error *error)
 {
-  (void)params;
   struct reader *r = host->allocate("csv reader", 1, sizeof *r);
   struct mill_event event;
-  struct stat status;
   int got;
   if (!r)
     return host->fail(error, MILL_RESOURCES, "%s: out of memory", path);
-  r->host = host;
-  r->error = error;
-  r->info.tick_ps = 1;
-  r->end.complete = 1;
-  r->path = strdup(path);
-  r->fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (!r->path) {
-    host->fail(error, MILL_RESOURCES, "%s: out of memory", path);
+  r->in.host = host;
+  r->in.error = error;
+  r->place = 12;
+  r->sorted = 1;
+  r->comments.end.complete = 1;
+  if (lines_open(&r->in, path) || take_values(r, block))
     goto failed;
-  }
-  if (r->fd < 0 || fstat(r->fd, &status)) {
-    host->fail(error, MILL_DATA, "%s: cannot open the file: %s", path, strerror(errno));
-    goto failed;
-  }
-  if (!S_ISREG(status.st_mode)) {
-    host->fail(error, MILL_DATA, "%s: not a regular file", path);
-    goto failed;
-  }
-  if (rewind_file(r))
-    goto failed;
-  while ((got = next_spike(r, &event)) > 0)
+  while ((got = next_event(r, &event)) > 0)
     ;
-  if (got < 0 || check_whole(r) || rewind_file(r))
+  if (got < 0 || check_whole(r))
+    goto failed;
+  tell(r, info, end);
+  if (lines_rewind(&r->in))
     goto failed;
   r->second_pass = 1;
-  r->ended = 0;
-  *info = r->info;
-  *end = r->end;
+  r->begun = r->comments.ended = 0;
   *reader = r;
   return 0;
 failed:
@@ -467,8 +405,8 @@ static int reader_read(void *self, struct mill_event *buffer, size_t capacity, s
 {
   struct reader *r = self;
   int one = 0;
-  r->error = error;
-  for (*got = 0; *got < capacity && (one = next_spike(r, buffer + *got)) > 0;)
+  r->in.error = error;
+  for (*got = 0; *got < capacity && (one = next_event(r, buffer + *got)) > 0;)
     ++*got;
   return one < 0 ? -1 : 0;
 }

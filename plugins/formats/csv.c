@@ -1,7 +1,7 @@
-/* Format "csv" (.csv .tsv .txt): one spike a line under a line that names the columns; what else is known stands in comments,
-   which begin with "# spikemill VERSION" and are described in doc/formats.md. Times are decimals that stand for whole
-   picoseconds and never pass through floating point, so a file means the same in every locale and comes back exactly. Here is
-   the writer; csv-read.h has the reader and csv-text.h what both need. */
+/* Format "csv" (.csv .tsv .txt .times): one event a line under a line that names the columns; what else is known stands in comments,
+   which begin with "# spikemill VERSION" and are described in doc/formats.md. Files of others are read by the names of their columns.
+   Times are decimals that stand for whole picoseconds and never pass through floating point, so a file means the same in every locale
+   and comes back exactly. Here is the writer; csv-read.h has the reader. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
@@ -14,10 +14,9 @@
 
 #include <spikemill/format.h>
 
-#include "csv-text.h"
 #include "csv-read.h"
 
-enum { NAME_BYTES = 3900 }; /* of a name as it is written, so that every line fits */
+enum { BUFFER_BYTES = 1 << 16, NAME_BYTES = 3900 /* of a name as it is written, so that every line fits */ };
 
 struct writer {
   const struct mill_host *host;
@@ -25,12 +24,13 @@ struct writer {
   char *path;
   int fd;
   char delimiter;
+  int types; /* a recording: every group is a type */
   int64_t tick_ps, start, stop;
   uint64_t units, count;
-  struct csv_groups groups;
+  struct names groups;
   char **field;           /* the groups' names as they are written */
   struct mill_event last; /* and its time as it was written */
-  char time[CSV_TIME];
+  char time[DECIMAL_TEXT];
   size_t time_bytes;
   size_t used;
   char buffer[BUFFER_BYTES];
@@ -44,7 +44,7 @@ static void writer_abandon(const struct mill_host *host, void *self)
   for (uint32_t i = 0; w->field && i < w->groups.count; i++)
     free(w->field[i]);
   free(w->field);
-  csv_groups_free(&w->groups);
+  names_free(&w->groups);
   free(w->path);
   host->release(w);
 }
@@ -67,10 +67,10 @@ static int flush(struct writer *w)
 static int put_line(struct writer *w, const char *key, const char *text, size_t n)
 {
   size_t length = *key ? strlen(key) + 2 + (n != 0) + n : n;
-  if (length > LINE_BYTES)
+  if (length > LINES_MOST)
     return w->host->fail(w->error, MILL_DATA, "%s: a line of %zu bytes does not fit; the csv format has at most %d", w->path,
-                         length, LINE_BYTES);
-  if (csv_text_good(text, n) < n)
+                         length, LINES_MOST);
+  if (lines_good(text, n) < n)
     return w->host->fail(w->error, MILL_DATA, "%s: the text of \"%s\" is no UTF-8 or has control characters", w->path, key);
   if (w->used + length + 1 > BUFFER_BYTES && flush(w))
     return -1;
@@ -85,37 +85,40 @@ static int put_line(struct writer *w, const char *key, const char *text, size_t 
 
 static int put_number(struct writer *w, const char *key, uint64_t value)
 {
-  char text[CSV_TIME];
-  return put_line(w, key, text, (size_t)(csv_put_unsigned(text, value) - text));
+  char text[DECIMAL_TEXT];
+  return put_line(w, key, text, (size_t)(decimal_put_unsigned(text, value) - text));
 }
 
 static int put_time(struct writer *w, const char *key, int64_t tick)
 {
-  char text[CSV_TIME];
-  return put_line(w, key, text, (size_t)(csv_put_time(text, tick, w->tick_ps) - text));
+  char text[DECIMAL_TEXT];
+  return put_line(w, key, text, (size_t)(decimal_put_ms(text, tick, w->tick_ps) - text));
 }
 
 static int put_group(struct writer *w, const struct mill_group *group)
 {
+  const char *what = w->types ? "type" : "population";
   char line[NAME_BYTES + 32], *field;
   size_t n = strlen(group->name);
   uint32_t at;
-  if (csv_groups_find(&w->groups, group->name, &at))
-    return w->host->fail(w->error, MILL_DATA, "%s: two populations are called \"%s\"", w->path, group->name);
-  if (csv_text_good(group->name, n) < n || strchr(group->name, '\t') || !n)
-    return w->host->fail(w->error, MILL_DATA, "%s: a population's name is empty, no UTF-8 or has control characters", w->path);
-  if (csv_groups_add(&w->groups, at, group->name, group->first, group->size) || !(field = malloc(2 * n + 3)))
+  if (names_find(&w->groups, group->name, &at))
+    return w->host->fail(w->error, MILL_DATA, "%s: two %ss are called \"%s\"", w->path, what, group->name);
+  if (lines_good(group->name, n) < n || !n)
+    return w->host->fail(w->error, MILL_DATA, "%s: a %s's name is empty, no UTF-8 or has control characters", w->path, what);
+  if (names_add(&w->groups, group->name, group->first, group->size) || !(field = malloc(2 * n + 3)))
     return w->host->fail(w->error, MILL_RESOURCES, "%s: out of memory", w->path);
-  csv_quote(field, group->name);
+  lines_quote(field, group->name);
   w->field[w->groups.count - 1] = field;
   w->units += group->size;
   n = strlen(field);
   if (n > NAME_BYTES)
-    return w->host->fail(w->error, MILL_DATA, "%s: a population's name has %zu bytes; the csv format allows %d", w->path, n,
+    return w->host->fail(w->error, MILL_DATA, "%s: a %s's name has %zu bytes; the csv format allows %d", w->path, what, n,
                          NAME_BYTES);
+  if (w->types)
+    return put_line(w, keys[TYPE_NAME], field, n);
   memcpy(line, field, n);
   line[n] = ' ';
-  return put_line(w, keys[POPULATION], line, (size_t)(csv_put_unsigned(line + n + 1, group->size) - line));
+  return put_line(w, keys[POPULATION], line, (size_t)(decimal_put_unsigned(line + n + 1, group->size) - line));
 }
 
 /* The configuration, a comment for each line of it. */
@@ -145,8 +148,18 @@ static int put_header(struct writer *w, const struct mill_stream_info *info)
       return -1;
   if (info->config && put_config(w, info->config))
     return -1;
-  int n = sprintf(line, "time_ms%cpopulation%cneuron", w->delimiter, w->delimiter);
+  int n = w->types ? sprintf(line, "time_ms%ctype", w->delimiter)
+                   : sprintf(line, "time_ms%cpopulation%cneuron", w->delimiter, w->delimiter);
   return put_line(w, "", line, (size_t)n);
+}
+
+/* Whether every group is a type. A network whose populations have one neuron each comes back the same as types. */
+static int is_recording(const struct mill_stream_info *info)
+{
+  for (uint32_t i = 0; i < info->group_count; i++)
+    if (info->group[i].size != 1)
+      return 0;
+  return info->group_count > 0;
 }
 
 /* Tabs for .tsv. The name is that of a part file, ".NAME.NUMBERS.part". */
@@ -168,6 +181,7 @@ static int writer_create(const struct mill_host *host, const char *path, const s
   w->host = host;
   w->error = error;
   w->delimiter = delimiter_of(path);
+  w->types = is_recording(info);
   w->tick_ps = info->tick_ps;
   w->start = info->start;
   w->stop = info->stop;
@@ -187,7 +201,7 @@ static int writer_create(const struct mill_host *host, const char *path, const s
 }
 
 /* The group of a unit that exists: the last one that begins at or before it. */
-static uint32_t group_of(const struct csv_groups *g, uint32_t unit)
+static uint32_t group_of(const struct names *g, uint32_t unit)
 {
   uint32_t low = 0, high = g->count;
   while (high - low > 1) {
@@ -200,21 +214,20 @@ static uint32_t group_of(const struct csv_groups *g, uint32_t unit)
   return low;
 }
 
-static int put_spike(struct writer *w, const struct mill_event *e)
+static int put_event(struct writer *w, const struct mill_event *e)
 {
-  int ahead = e->tick >= w->last.tick;
-  int bounded = w->start || w->stop;
+  int ahead = e->tick >= w->last.tick, bounded = w->start || w->stop;
   if (e->unit >= w->units || (bounded && (e->tick <= w->start || e->tick > w->stop)) || (w->count && !ahead))
     return w->host->fail(w->error, MILL_DATA, "%s: spike %" PRIu64 " (from 0), tick %" PRId64 ", unit %" PRIu32 ": %s", w->path,
                          w->count, e->tick, e->unit,
                          e->unit >= w->units  ? "the unit does not exist"
                          : w->count && !ahead ? "it is out of order"
                                               : "the tick lies outside (start, stop]");
-  if (w->used + LINE_BYTES > BUFFER_BYTES && flush(w))
+  if (w->used + LINES_MOST > BUFFER_BYTES && flush(w))
     return -1;
   if (!w->count || e->tick != w->last.tick)
-    w->time_bytes = (size_t)(csv_put_time(w->time, e->tick, w->tick_ps) - w->time);
-  uint32_t group = group_of(&w->groups, e->unit);
+    w->time_bytes = (size_t)(decimal_put_ms(w->time, e->tick, w->tick_ps) - w->time);
+  uint32_t group = w->types ? e->unit : group_of(&w->groups, e->unit);
   char *out = w->buffer + w->used;
   memcpy(out, w->time, w->time_bytes);
   out += w->time_bytes;
@@ -222,8 +235,10 @@ static int put_spike(struct writer *w, const struct mill_event *e)
   size_t n = strlen(w->field[group]);
   memcpy(out, w->field[group], n);
   out += n;
-  *out++ = w->delimiter;
-  out = csv_put_unsigned(out, e->unit - w->groups.list[group].first);
+  if (!w->types) {
+    *out++ = w->delimiter;
+    out = decimal_put_unsigned(out, e->unit - w->groups.list[group].first);
+  }
   *out++ = '\n';
   w->used = (size_t)(out - w->buffer);
   w->last = *e;
@@ -236,7 +251,7 @@ static int writer_write(void *self, const struct mill_event *events, size_t n, s
   struct writer *w = self;
   w->error = error;
   for (size_t i = 0; i < n; i++)
-    if (put_spike(w, &events[i])) {
+    if (put_event(w, &events[i])) {
       writer_abandon(w->host, w);
       return -1;
     }
@@ -265,7 +280,7 @@ static int writer_finish(const struct mill_host *host, void *self, const struct 
 }
 
 static const struct mill_format_ops ops = {
-    .extensions = ".csv .tsv .txt",
+    .extensions = ".csv .tsv .txt .times",
     .probe = probe,
     .open = reader_open,
     .read = reader_read,
@@ -276,5 +291,5 @@ static const struct mill_format_ops ops = {
     .abandon = writer_abandon,
 };
 
-MILL_PLUGIN(MILL_FORMAT, MILL_CPU, "csv", "one spike a line, times as exact decimals, the rest in comments (.csv .tsv .txt)", 0,
-            NULL, 0, ops);
+MILL_PLUGIN(MILL_FORMAT, MILL_CPU, "csv", "one event a line, times as exact decimals, the rest in comments (.csv .tsv .txt .times)",
+            sizeof(struct values), params, sizeof params / sizeof *params, ops);
