@@ -9,6 +9,7 @@ core_libmill_la_SOURCES = \
   core/connect-rows.c \
   core/connect.c \
   core/convert.c \
+  core/counting.c \
   core/edges.c \
   core/engine.c \
   core/error.c \

@@ -5,6 +5,8 @@ check_PROGRAMS += \
   tests/bands \
   tests/connect \
   tests/convert \
+  tests/counters \
+  tests/counting \
   tests/device \
   tests/device-random \
   tests/edges \
@@ -43,6 +45,7 @@ test_scripts = \
 TESTS += $(check_PROGRAMS) $(test_scripts)
 test_headers = \
   tests/formats.h \
+  tests/brute.h \
   tests/german.h \
   tests/net.h \
   tests/spikes.h \
@@ -107,6 +110,7 @@ clean-local:
 VALGRIND_TESTS = \
   tests/connect \
   tests/convert \
+  tests/counting \
   tests/edges \
   tests/engine \
   tests/expr \
@@ -128,6 +132,7 @@ VALGRIND_TESTS = \
 CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/commands.test \
   tests/convert.test \
+  tests/counters \
   tests/hostile.test \
   tests/memory
 

@@ -1,0 +1,178 @@
+/* A counter plugin at work. The events are laid out here once for every counter, as columns in stream order and again type by type, so
+   that a plugin neither sorts nor knows what ties mean: `order` says it for both. */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "counting.h"
+#include "memory.h"
+#include "registry.h"
+
+#define ASK_FROM (UINT64_C(1) << 20) /* bytes; for less the system is not asked what is free, which takes longer than counting */
+
+struct mill_counting {
+  struct mill_counter_input input;
+  const struct mill_plugin *plugin;
+  const struct mill_counter_ops *ops;
+  void *self; /* the plugin's; NULL until it is open */
+  int64_t *time, *type_time;
+  uint32_t *type, *order, *first, *type_order;
+};
+
+static int check(const struct mill_counting_setup *setup, struct mill_error *error)
+{
+  const struct mill_event *event = setup->event;
+  if (setup->events > UINT32_MAX)
+    return mill_fail(error, MILL_DATA, "%" PRIu64 " events; at most %" PRIu32 " can be mined", setup->events, UINT32_MAX);
+  for (uint64_t i = 0; i < setup->events; i++) {
+    if (event[i].unit >= setup->types)
+      return mill_fail(error, MILL_DATA, "event %" PRIu64 " (from 0) is of type %" PRIu32 ", and there are %" PRIu32, i,
+                       event[i].unit, setup->types);
+    if (i && event[i].tick < event[i - 1].tick)
+      return mill_fail(error, MILL_DATA, "event %" PRIu64 " (from 0) is at tick %" PRId64 ", the one before it at %" PRId64, i,
+                       event[i].tick, event[i - 1].tick);
+  }
+  if (setup->events && (uint64_t)event[setup->events - 1].tick - (uint64_t)event[0].tick > INT64_MAX)
+    return mill_fail(error, MILL_DATA, "the events span ticks %" PRId64 " to %" PRId64 "; at most %" PRId64 " can lie between them",
+                     event[0].tick, event[setup->events - 1].tick, INT64_MAX);
+  for (uint32_t i = 0; i < setup->interval_count; i++)
+    if (setup->interval[i].low < 0 || setup->interval[i].low >= setup->interval[i].high)
+      return mill_fail(error, MILL_USAGE, "interval (%" PRId64 ",%" PRId64 "] ticks; expected 0 <= low < high",
+                       setup->interval[i].low, setup->interval[i].high);
+  if (setup->threshold < 1)
+    return mill_fail(error, MILL_USAGE, "a support of 0; expected at least 1");
+  return 0;
+}
+
+static int allocate(struct mill_counting *c, const struct mill_counting_setup *setup, struct mill_error *error)
+{
+  const uint64_t n = setup->events;
+  const struct {
+    void *place; /* of the pointer */
+    const char *name;
+    uint64_t count;
+    size_t size;
+  } row[] = {
+      {&c->time, "times of events", n, sizeof *c->time},
+      {&c->type, "types of events", n, sizeof *c->type},
+      {&c->order, "order of events", n, sizeof *c->order},
+      {&c->first, "first events of types", (uint64_t)setup->types + 1, sizeof *c->first},
+      {&c->type_time, "times by type", n, sizeof *c->type_time},
+      {&c->type_order, "order by type", n, sizeof *c->type_order},
+  };
+  const size_t rows = sizeof row / sizeof *row;
+  uint64_t bytes = 0, free_bytes = 0;
+  char need[32], have[32];
+  for (size_t i = 0; i < rows; i++)
+    bytes += row[i].count * row[i].size;
+  if (bytes >= ASK_FROM && bytes > (free_bytes = mill_memory_free()))
+    return mill_fail(error, MILL_RESOURCES, "%" PRIu64 " events to mine need %s of memory, and %s is free", n,
+                     mill_memory_text(need, bytes), mill_memory_text(have, free_bytes));
+  for (size_t i = 0; i < rows; i++) {
+    void *array = mill_allocate_or_fail(row[i].name, row[i].count, row[i].size, error);
+    if (!array)
+      return -1;
+    memcpy(row[i].place, &array, sizeof array);
+  }
+  return 0;
+}
+
+static void lay_out(struct mill_counting *c, const struct mill_counting_setup *setup)
+{
+  const uint32_t n = (uint32_t)setup->events;
+  uint32_t rank = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    const struct mill_event *e = &setup->event[i];
+    rank += i && e->tick != e[-1].tick;
+    c->time[i] = e->tick;
+    c->type[i] = e->unit;
+    c->order[i] = setup->ties == MILL_TIES_STRICT ? rank : i;
+    c->first[e->unit]++;
+  }
+  /* first[e] is made the end of type e, and walks back to its start as the events are put in from the last to the first. */
+  for (uint64_t e = 1; e <= setup->types; e++)
+    c->first[e] += c->first[e - 1];
+  for (uint32_t i = n; i--;) {
+    uint32_t at = --c->first[c->type[i]];
+    c->type_time[at] = c->time[i];
+    c->type_order[at] = c->order[i];
+  }
+}
+
+/* The plugin's verdict, its error with the plugin's name before it. */
+static int passed(const struct mill_counting *c, int failed, struct mill_error *error)
+{
+  return failed ? mill_fail_within(error, "counter `%s`", c->plugin->name) : 0;
+}
+
+int mill_counting_open(const struct mill_counting_setup *setup, struct mill_counting **counting, struct mill_error *error)
+{
+  struct mill_counting *c = NULL;
+  *counting = NULL;
+  if (check(setup, error) || !(c = mill_allocate_or_fail("counting", 1, sizeof *c, error)))
+    return -1;
+  c->plugin = setup->plugin;
+  c->ops = setup->plugin->ops;
+  if (allocate(c, setup, error))
+    goto failed;
+  lay_out(c, setup);
+  c->input = (struct mill_counter_input){
+      .events = (uint32_t)setup->events,
+      .types = setup->types,
+      .time = c->time,
+      .type = c->type,
+      .order = c->order,
+      .first = c->first,
+      .type_time = c->type_time,
+      .type_order = c->type_order,
+      .interval_count = setup->interval_count,
+      .interval = setup->interval,
+      .strict = setup->ties == MILL_TIES_STRICT,
+      .threshold = setup->threshold,
+      .memory = setup->memory,
+      .team = setup->team,
+      .workers = mill_team_size(setup->team),
+  };
+  if (passed(c, c->ops->open(&mill_host, setup->params, &c->input, &c->self, error), error))
+    goto failed;
+  *counting = c;
+  return 0;
+failed:
+  c->self = NULL;
+  mill_counting_close(c);
+  return -1;
+}
+
+int mill_counting_count(struct mill_counting *counting, const struct mill_candidates *candidates, uint64_t *counts,
+                        struct mill_error *error)
+{
+  return passed(counting, counting->ops->count(counting->self, candidates, counts, error), error);
+}
+
+int mill_counting_keep(struct mill_counting *counting, uint32_t level, uint32_t n, const uint64_t *kept, struct mill_error *error)
+{
+  return passed(counting, counting->ops->keep(counting->self, level, n, kept, error), error);
+}
+
+void mill_counting_close(struct mill_counting *counting)
+{
+  if (!counting)
+    return;
+  if (counting->self)
+    counting->ops->close(counting->self);
+  mill_release(counting->time);
+  mill_release(counting->type);
+  mill_release(counting->order);
+  mill_release(counting->first);
+  mill_release(counting->type_time);
+  mill_release(counting->type_order);
+  mill_release(counting);
+}
+
+const struct mill_counter_input *mill_counting_input(const struct mill_counting *counting)
+{
+  return &counting->input;
+}

@@ -1,0 +1,391 @@
+/* The counters against brute force over all occurrences, on small cases with known counts and on random streams, level by level through
+   `keep` as the driver goes; and against each other on streams that are too long for it. SPIKEMILL_LONG=1: a million random streams. */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include <time.h>
+
+#include "brute.h"
+#include "counting.h"
+#include "registry.h"
+#include "threads.h"
+
+enum { COUNTERS = 2, THREADS = 3, CANDIDATES = 4096 };
+
+static const char *const counter_name[COUNTERS] = {"serial", "latest-start"};
+static const struct mill_plugin *plugin[COUNTERS];
+static struct mill_team *team[THREADS]; /* of 1, 2, … threads */
+
+static uint64_t seed = 1;
+
+static uint64_t draw(uint64_t below)
+{
+  uint64_t z = (seed += UINT64_C(0x9e3779b97f4a7c15));
+  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+  return (z ^ z >> 31) % below;
+}
+
+/* One stream and how it is mined. */
+struct mine {
+  const struct mill_event *event;
+  uint32_t events, types, intervals, levels;
+  struct mill_interval interval[4];
+  int ties;
+  uint64_t threshold;
+  uint32_t most; /* candidates of a level */
+  int brute;     /* whether it is short enough for brute force */
+  uint64_t memory[COUNTERS];
+  uint32_t threads[COUNTERS];
+};
+
+/* The candidates of a level, as counters get them. */
+struct level {
+  uint32_t level, count;
+  uint32_t type[CANDIDATES * BRUTE_NODES], interval[CANDIDATES * BRUTE_NODES], parent[CANDIDATES];
+  uint64_t counts[COUNTERS][CANDIDATES];
+};
+
+static struct level one, two;
+static uint64_t checked;
+
+static void add(struct level *to, const struct level *from, const uint64_t *kept, uint32_t parent, uint32_t type, uint32_t interval)
+{
+  const uint32_t n = to->level, k = to->count++;
+  if (n > 1)
+    memcpy(to->type + k * n, from->type + kept[parent] * (n - 1), (n - 1) * sizeof *to->type);
+  if (n > 2)
+    memcpy(to->interval + k * (n - 1), from->interval + kept[parent] * (n - 2), (n - 2) * sizeof *to->interval);
+  to->type[k * n + n - 1] = type;
+  if (n > 1)
+    to->interval[k * (n - 1) + n - 2] = interval;
+  to->parent[k] = parent;
+}
+
+/* Every kept episode with every type and interval behind it, or as many of these as there may be, drawn. */
+static void make_candidates(const struct mine *m, struct level *to, const struct level *from, const uint64_t *kept, uint32_t n)
+{
+  const uint64_t all = (uint64_t)n * m->types * m->intervals;
+  to->level = from->level + 1;
+  to->count = 0;
+  for (uint32_t p = 0; p < n; p++)
+    for (uint32_t e = 0; e < m->types; e++)
+      for (uint32_t j = 0; j < m->intervals; j++)
+        if (to->count < CANDIDATES && (all <= m->most || draw(all) < m->most))
+          add(to, from, kept, p, e, j);
+}
+
+/* Counts a level in pieces of drawn sizes. */
+static int count_level(struct mill_counting *counting, const struct mine *m, struct level *level, int c, struct mill_error *error)
+{
+  const uint32_t n = level->level;
+  for (uint32_t done = 0, piece; done < level->count; done += piece) {
+    const uint32_t left = level->count - done;
+    piece = draw(2) ? left : 1 + (uint32_t)draw(left);
+    struct mill_candidates candidates = {.level = n,
+                                         .count = piece,
+                                         .first = done,
+                                         .type = level->type + done * n,
+                                         .interval = n > 1 ? level->interval + done * (n - 1) : NULL,
+                                         .parent = n > 1 ? level->parent + done : NULL,
+                                         .last = n == m->levels};
+    if (mill_counting_count(counting, &candidates, level->counts[c] + done, error))
+      return -1;
+  }
+  return 0;
+}
+
+static void get_episode(const struct mine *m, const struct level *level, uint32_t k, struct brute_episode *episode)
+{
+  episode->length = level->level;
+  for (uint32_t i = 0; i < level->level; i++)
+    episode->type[i] = level->type[k * level->level + i];
+  for (uint32_t i = 0; i + 1 < level->level; i++)
+    episode->gap[i] = m->interval[level->interval[k * (level->level - 1) + i]];
+}
+
+/* Whether the counters agree, and agree with brute force. Shows the first case where they don't. */
+static int check_level(const struct mine *m, const struct level *level)
+{
+  for (uint32_t k = 0; k < level->count; k++) {
+    struct brute_episode episode;
+    get_episode(m, level, k, &episode);
+    uint64_t right = m->brute ? brute_count(m->event, m->events, &episode, m->ties == MILL_TIES_STRICT) : level->counts[0][k];
+    checked++;
+    if (level->counts[0][k] == right && level->counts[1][k] == right)
+      continue;
+    brute_show(m->event, m->brute ? m->events : 0, &episode);
+    diag("ties %s, threshold %" PRIu64 ", memory %" PRIu64 ", threads %u: right %" PRIu64 ", serial %" PRIu64
+         ", latest-start %" PRIu64,
+         m->ties == MILL_TIES_STRICT ? "strict" : "order", m->threshold, m->memory[1], m->threads[1], right, level->counts[0][k],
+         level->counts[1][k]);
+    return 0;
+  }
+  return 1;
+}
+
+/* Mines with every counter. Returns whether all was right. */
+static int mine(const struct mine *m)
+{
+  struct mill_counting *counting[COUNTERS] = {NULL};
+  struct mill_error error = {.text = ""};
+  struct level *level = &one, *next = &two;
+  uint64_t kept[CANDIDATES];
+  int good = 1;
+  for (int c = 0; c < COUNTERS && good; c++) {
+    struct mill_counting_setup setup = {.plugin = plugin[c],
+                                        .event = m->event,
+                                        .events = m->events,
+                                        .types = m->types,
+                                        .ties = m->ties,
+                                        .interval = m->interval,
+                                        .interval_count = m->intervals,
+                                        .threshold = m->threshold,
+                                        .memory = m->memory[c],
+                                        .team = team[m->threads[c] - 1]};
+    good = !mill_counting_open(&setup, &counting[c], &error);
+  }
+  level->level = 1;
+  level->count = 0;
+  for (uint32_t e = 0; e < m->types; e++)
+    add(level, NULL, NULL, 0, e, 0);
+  while (good && level->count) {
+    uint32_t n = 0;
+    for (int c = 0; c < COUNTERS && good; c++)
+      good = !count_level(counting[c], m, level, c, &error);
+    if (!good || !(good = check_level(m, level)) || level->level == m->levels)
+      break;
+    const uint64_t one_in = draw(4) ? UINT64_MAX : 3; /* of those that may be kept, sometimes, one is not */
+    for (uint32_t k = 0; k < level->count; k++)
+      if (level->counts[0][k] >= m->threshold && draw(one_in))
+        kept[n++] = k;
+    for (int c = 0; c < COUNTERS && good; c++)
+      good = !mill_counting_keep(counting[c], level->level, n, kept, &error);
+    make_candidates(m, next, level, kept, n);
+    struct level *swap = level;
+    level = next;
+    next = swap;
+  }
+  for (int c = 0; c < COUNTERS; c++)
+    mill_counting_close(counting[c]);
+  if (error.text[0])
+    diag("%s", error.text);
+  return good;
+}
+
+/* ---- Cases with known counts ---- */
+
+static const struct {
+  const char *stream, *episode;
+  uint32_t order, strict;
+} cases[] = {
+    {"", "A", 0, 0},
+    {"", "A (0,5] B", 0, 0},
+    {"A@7", "A", 1, 1},
+    {"A@7", "A (0,5] A", 0, 0},
+    {"A@1 A@1 A@2 B@2 A@2", "A", 4, 2},
+    {"A@0 B@1 A@1 B@2", "A (0,1] B", 2, 1},
+    {"A@0 A@1 B@1 B@2", "A (0,1] B", 1, 1}, /* the order of tied events matters, but not when ties are strict */
+    {"A@2 A@4 B@4", "A (1,6] B", 1, 1},
+    {"A@1 A@2 B@3", "A (0,5] B", 1, 1},
+    {"A@1 A@2 B@3 A@4 B@5", "A (0,3] A (0,3] B", 1, 1},
+    {"A@1 B@2 A@3 B@4 A@5", "A (0,2] B (0,2] A", 1, 1},
+    {"1@1 2@2 2@3 3@4 1@5 2@6 3@7", "1 (0,100] 2 (0,100] 3", 2, 2},
+    {"A@0 B@5", "A (5,9] B", 0, 0}, /* a low bound is excluded */
+    {"A@0 B@5", "A (4,5] B", 1, 1}, /* a high bound is included */
+    {"A@0 B@5", "A (4,4611686018427387904] B", 1, 1},
+    {"A@0 B@6", "A (4,5] B", 0, 0},
+    {"A@3 B@3", "A (0,5] B", 0, 0},                  /* no gap of zero */
+    {"A@0 A@3 B@4 A@6 B@7 B@10", "A (3,7] B", 2, 2}, /* the cases on which MapConcatenate, as printed, fails */
+    {"A@0 A@3 A@5 A@7", "A (0,4] A", 2, 2},
+    {"A@1 B@2", "A (0,1] B", 1, 1},
+    {"A@2 A@3 A@6", "A (0,3] A", 1, 1},
+    {"B@0 A@0 A@3 B@3 A@5 B@5 B@7", "A (0,4] B", 2, 2},
+    {"A@0 A@1 A@2 A@3 A@4 A@5", "A (0,1] A", 3, 3},
+    {"A@0 A@1 A@2 A@3 A@4 A@5", "A (0,2] A (0,2] A", 2, 2},
+    {"A@0 B@3 A@4 B@5 C@6", "A (2,3] B (0,3] C", 1, 1}, /* an older start is the one that fits */
+    {"A@0 B@2 B@4 C@5", "A (0,4] B (2,3] C", 1, 1},     /* and an older node in between */
+};
+
+/* Counts one episode as a candidate whose prefixes were kept. */
+static uint64_t count_case(int c, const struct mill_event *event, uint32_t n, const struct brute_episode *episode, int ties,
+                           uint64_t memory, uint32_t threads)
+{
+  struct mill_counting *counting;
+  struct mill_error error;
+  struct mill_counting_setup setup = {plugin[c],        NULL, event, n, 26, ties, episode->gap, episode->length - 1, 1, memory,
+                                      team[threads - 1]};
+  uint64_t count = 0;
+  uint32_t interval[BRUTE_NODES], parent = 0;
+  if (mill_counting_open(&setup, &counting, &error))
+    bail("%s", error.text);
+  for (uint32_t k = 1; k <= episode->length; k++) {
+    const uint64_t kept = 0;
+    struct mill_candidates candidates = {
+        k, 1, 0, episode->type, k > 1 ? interval : NULL, k > 1 ? &parent : NULL, k == episode->length};
+    interval[k - 1] = k - 1;
+    if (mill_counting_count(counting, &candidates, &count, &error) ||
+        (k < episode->length && mill_counting_keep(counting, k, count > 0, &kept, &error)))
+      bail("%s", error.text);
+  }
+  mill_counting_close(counting);
+  return count;
+}
+
+static void known_cases(void)
+{
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct mill_event event[BRUTE_EVENTS];
+    struct brute_episode episode;
+    const uint32_t n = brute_read_stream(cases[i].stream, event);
+    brute_read_episode(cases[i].episode, &episode);
+    for (int strict = 0; strict < 2; strict++) {
+      const uint32_t want = strict ? cases[i].strict : cases[i].order;
+      is_int(brute_count(event, n, &episode, strict), want, "%s: %s, ties = %s: %u by brute force", cases[i].stream,
+             cases[i].episode, strict ? "strict" : "order", want);
+      for (int c = 0; c < COUNTERS; c++) {
+        int right = 1;
+        for (uint32_t threads = 1; threads <= THREADS; threads++)
+          for (uint64_t memory = 0; memory <= 1000000; memory = 10 * memory + 100)
+            right &= count_case(c, event, n, &episode, strict ? MILL_TIES_STRICT : MILL_TIES_ORDER, memory, threads) == want;
+        ok(right, "and by %s", counter_name[c]);
+      }
+    }
+  }
+}
+
+/* ---- Random streams ---- */
+
+static uint64_t draw_memory(void)
+{
+  return draw(3) ? UINT64_C(1) << 30 : draw(2) ? draw(3000) : 0;
+}
+
+/* Up to `most` events: with few and many ties, in steps of one tick and of 2^33, near both ends of 64 bits. */
+static void draw_stream(struct mine *m, struct mill_event *event, uint32_t most, uint32_t types)
+{
+  const int64_t unit = draw(4) ? 1 : INT64_C(1) << (1 + draw(33));
+  const uint64_t steps = 2 + draw(4) * draw(3), spread = m->brute || draw(2) ? 1 : 1 + draw(20); /* 20: few events are linked */
+  int64_t time = 0;
+  m->event = event;
+  m->events = (uint32_t)(draw(3) ? most / 2 + draw(most / 2 + 1) : draw(most + 1));
+  m->types = 1 + (uint32_t)draw(types);
+  for (uint32_t i = 0; i < m->events; i++) {
+    event[i] = (struct mill_event){.tick = time, .unit = (uint32_t)draw(m->types)};
+    time += unit * (int64_t)(draw(steps) * spread);
+  }
+  const int64_t start = draw(4) ? 0 : draw(2) ? INT64_MIN : INT64_MAX - time;
+  for (uint32_t i = 0; i < m->events; i++)
+    event[i].tick += start;
+  m->intervals = 1 + (uint32_t)draw(3);
+  for (uint32_t j = 0; j < m->intervals; j++) {
+    const int64_t low = draw(2) ? 0 : unit * (int64_t)draw(2 * steps) + (int64_t)draw(2) * (int64_t)draw(3);
+    m->interval[j].low = low;
+    m->interval[j].high = draw(8) ? low + unit * (int64_t)draw(2 * steps) + 1 : INT64_MAX;
+  }
+}
+
+/* The counters on drawn streams, mined in drawn ways: against brute force or, when they are too long for that, against each other. */
+static void random_streams(const char *what, uint64_t streams, uint32_t events, int brute)
+{
+  struct mill_event *event = malloc(events * sizeof *event);
+  uint64_t right = 0;
+  clock_t start = clock();
+  if (!event)
+    bail("out of memory");
+  checked = 0;
+  for (uint64_t i = 0; i < streams && right == i; i++) {
+    struct mine m = {.brute = brute};
+    seed = i;
+    draw_stream(&m, event, events, 4);
+    m.levels = 1 + (uint32_t)draw(5);
+    m.threshold = 1 + draw(3) * draw(2);
+    m.ties = draw(2) ? MILL_TIES_ORDER : MILL_TIES_STRICT;
+    m.most = 8 + (uint32_t)draw(32);
+    for (int c = 0; c < COUNTERS; c++) {
+      m.memory[c] = draw_memory();
+      m.threads[c] = draw(32) ? 1 : 1 + (uint32_t)draw(THREADS);
+    }
+    right += (uint64_t)mine(&m);
+  }
+  diag("%" PRIu64 " episodes in %.1f s of processor time", checked, (double)(clock() - start) / CLOCKS_PER_SEC);
+  is_int((intmax_t)right, (intmax_t)streams, "%" PRIu64 " random streams: both counters agree with %s", streams, what);
+  free(event);
+}
+
+/* ---- Long streams ---- */
+
+/* Events at random times, and many that follow another of a neighbouring type. Sorted, since each is put before later ones. */
+static struct mill_event *long_stream(uint32_t events, uint32_t types, uint64_t mean)
+{
+  struct mill_event *event = malloc(events * sizeof *event);
+  int64_t time = 0;
+  if (!event)
+    bail("out of memory");
+  for (uint32_t i = 0; i < events; i++) {
+    const uint32_t type = i && !draw(3) ? (event[i - 1].unit + 1) % types : (uint32_t)(draw(types) * draw(types) / types);
+    time += (int64_t)draw(2 * mean);
+    event[i] = (struct mill_event){.tick = time, .unit = type};
+  }
+  return event;
+}
+
+static void long_streams(void)
+{
+  static const struct {
+    uint32_t events, types, most, levels;
+    uint64_t mean, threshold; /* `mean` ticks between events */
+  } row[] = {
+      {100000, 6, 60, 4, 3, 1},    /* ties, most pairs are linked */
+      {100000, 40, 60, 5, 200, 3}, /* few ends among many events */
+      {20000, 300, 400, 4, 10, 2}, /* more types than a sweep has room for */
+      {3000, 2, 300, 6, 1, 50},    /* several events a tick */
+  };
+  for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+    seed = 77 + i;
+    struct mill_event *event = long_stream(row[i].events, row[i].types, row[i].mean);
+    for (int ties = MILL_TIES_ORDER; ties <= MILL_TIES_STRICT; ties++)
+      for (uint32_t threads = 1; threads <= THREADS; threads++) {
+        struct mine m = {
+            .event = event,
+            .events = row[i].events,
+            .types = row[i].types,
+            .levels = row[i].levels,
+            .most = row[i].most,
+            .threshold = row[i].threshold,
+            .ties = ties,
+            .intervals = 3,
+            .interval = {{0, 2 * (int64_t)row[i].mean}, {5 * (int64_t)row[i].mean / 2, 6 * (int64_t)row[i].mean}, {0, 1}},
+            .memory = {0, threads == 1   ? UINT64_C(1) << 30
+                          : threads == 2 ? 500000
+                                         : 0},
+            .threads = {2, threads}};
+        checked = 0;
+        int good = mine(&m);
+        ok(good && checked > row[i].most,
+           "%u events of %u types, ties = %s, %u threads, %" PRIu64 " bytes: the same count of %" PRIu64 " episodes", row[i].events,
+           row[i].types, ties ? "strict" : "order", threads, m.memory[1], checked);
+      }
+    free(event);
+  }
+}
+
+int main(void)
+{
+  struct mill_error error;
+  plan_later();
+  for (int c = 0; c < COUNTERS; c++)
+    if (mill_plugin_load(MILL_COUNTER, counter_name[c], NULL, &plugin[c], &error))
+      bail("%s", error.text);
+  for (uint32_t i = 0; i < THREADS; i++)
+    if (mill_team_create(i + 1, &team[i], &error))
+      bail("%s", error.text);
+  known_cases();
+  random_streams("brute force", getenv("SPIKEMILL_LONG") ? 1000000 : 100000, 14, 1);
+  random_streams("each other", 3000, 600, 0);
+  long_streams();
+  for (uint32_t i = 0; i < THREADS; i++)
+    mill_team_free(team[i]);
+  return done_testing();
+}
