@@ -1,4 +1,4 @@
-/* spikemill check: validate a network file, say what it needs and what would run. */
+/* spikemill check: validate a network file or a mining job, say what it needs and what would run. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
@@ -9,56 +9,24 @@
 #include <string.h>
 
 #include <cJSON.h>
+#include <spikemill/mining.h>
 #include "memory.h"
 #include "simulation.h"
+#include "stream.h"
 #include "text.h"
-
-enum { SET, THREADS, QUIET, JSON, HELP };
-static const struct mill_option options[] = {
-    [SET] = {"set", 0, "SECTION.KEY=VALUE", "override a value of the file; may be repeated", 1},
-    [THREADS] = {"threads", 0, "N", "worker threads (default: one a processor)", 0},
-    [QUIET] = {"quiet", 0, NULL, "exit status only", 0},
-    [JSON] = {"json", 0, NULL, "one JSON object on standard output, nothing else", 0},
-    [HELP] = {"help", 'h', NULL, "this text", 0},
-};
-#define COUNT (sizeof options / sizeof *options)
+#include "variant.h"
 
 struct request {
-  const char *path;
-  struct mill_overrides overrides;
+  struct mill_request common;
   int64_t threads;
-  int quiet, json, help;
 };
-
-static int parse(struct request *r, int argc, char **argv, struct mill_error *error)
-{
-  struct mill_args args = {argc, argv, 1, 0, 0};
-  const char *value;
-  int at;
-  while ((at = mill_option_next(&args, options, COUNT, &value, error)) != MILL_ARG_END) {
-    int rc = 0;
-    if (at == MILL_ARG_ERROR)
-      return -1;
-    if (at == MILL_ARG_WORD) {
-      if (r->path)
-        return mill_fail(error, MILL_USAGE, "one file is enough, found `%s` and `%s`", r->path, value);
-      r->path = value;
-    } else if (at == SET) {
-      rc = mill_override_add(&r->overrides, value, error);
-    } else if (at == THREADS) {
-      rc = mill_option_int("threads", value, 1, 4096, &r->threads, error);
-    } else {
-      r->quiet |= at == QUIET;
-      r->json |= at == JSON;
-      r->help |= at == HELP;
-    }
-    if (rc < 0)
-      return -1;
-  }
-  if (!r->path && !r->help)
-    return mill_fail(error, MILL_USAGE, "no file given: spikemill check NET.ini");
-  return 0;
-}
+static const struct mill_row rows[] = {
+    MILL_ROWS_NETWORK,
+    MILL_ROW_INT("threads", "N", "worker threads (default: one a processor)", struct request, threads, 1, 4096),
+    MILL_ROWS_COMMON("exit status only"),
+};
+#define COUNT (sizeof rows / sizeof *rows)
+MILL_ROWS_FIT(rows);
 
 static void accumulator_text(char *text, size_t size, const struct mill_accumulator *a, const char *unit)
 {
@@ -99,15 +67,8 @@ static void print(const struct mill_simulation *sim, const struct mill_estimate 
   }
 }
 
-static int print_json(const struct mill_simulation *sim, const struct mill_estimate *e, struct mill_error *error)
+static void json_receptors(cJSON *list, const struct mill_simulation *sim)
 {
-  cJSON *object = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(object, "receptors");
-  cJSON_AddStringToObject(object, "version", mill_version());
-  mill_json_int(object, "neurons", sim->network.neurons);
-  mill_json_int(object, "synapses_estimated", e->synapses);
-  mill_json_int(object, "memory_bytes_estimated", e->total_bytes);
-  mill_json_int(object, "memory_bytes", sim->memory_bytes);
-  mill_json_int(object, "epoch_steps", sim->network.epoch_steps);
   for (uint32_t p = 0; p < sim->network.population_count; p++) {
     for (uint32_t r = 0; r < sim->run[p].ops->receptor_count; r++) {
       const struct mill_accumulator *a = &sim->run[p].accumulator[r];
@@ -121,37 +82,143 @@ static int print_json(const struct mill_simulation *sim, const struct mill_estim
       cJSON_AddItemToArray(list, item);
     }
   }
+}
+
+static void json_projections(cJSON *list, const struct mill_network *n)
+{
+  for (uint32_t i = 0; i < n->projection_count; i++) {
+    const struct mill_projection *p = &n->projection[i];
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddStringToObject(item, "name", p->name);
+    cJSON_AddStringToObject(item, "source", n->population[p->source].name);
+    cJSON_AddStringToObject(item, "target", n->population[p->target].name);
+    mill_json_int(item, "synapses", p->synapses);
+    mill_json_int(item, "delay_min_steps", p->delay_min);
+    mill_json_int(item, "delay_max_steps", p->delay_max);
+    mill_json_int(item, "weight_bits", p->weight_bits);
+    cJSON_AddItemToArray(list, item);
+  }
+}
+
+static int print_json(const struct request *q, const struct mill_simulation *sim, struct mill_error *error)
+{
+  const struct mill_estimate *e = &sim->estimate;
+  struct mill_simulation_report r;
+  cJSON *object = cJSON_CreateObject();
+  mill_simulation_report(sim, &r);
+  cJSON_AddStringToObject(object, "version", mill_version());
+  cJSON_AddStringToObject(object, "config", q->common.path);
+  mill_json_int(object, "seed", r.seed);
+  cJSON_AddStringToObject(object, "backend", "cpu");
+  cJSON_AddStringToObject(object, "delivery", r.delivery);
+  cJSON_AddStringToObject(object, "plasticity", r.plasticity);
+  mill_json_int(object, "threads", r.threads);
+  cJSON_AddStringToObject(object, "precision", r.precision ? "double" : "single");
+  cJSON_AddNumberToObject(object, "biological_s", (double)r.duration * r.dt / 1000);
+  mill_json_int(object, "neurons", r.neurons);
+  mill_json_int(object, "synapses", r.synapses);
+  mill_json_int(object, "synapses_estimated", e->synapses);
+  mill_json_int(object, "memory_bytes_estimated", e->total_bytes);
+  mill_json_int(object, "memory_bytes", sim->memory_bytes);
+  mill_json_int(object, "epoch_steps", sim->network.epoch_steps);
+  json_receptors(cJSON_AddArrayToObject(object, "receptors"), sim);
+  json_projections(cJSON_AddArrayToObject(object, "projections"), &sim->network);
   return mill_json_print(object, error);
 }
 
-static int check(const struct request *q, struct mill_error *error)
+static int check_network(const struct request *q, struct mill_error *error)
 {
-  const struct mill_options how = {(const char *const *)q->overrides.text, q->overrides.count, (uint32_t)q->threads, NULL};
+  const struct mill_options how = {(const char *const *)q->common.overrides.text, q->common.overrides.count, (uint32_t)q->threads,
+                                   NULL};
   struct mill_simulation *sim = NULL;
   int rc = 0;
-  if (mill_simulation_open(q->path, &how, &sim, error) < 0)
+  if (mill_simulation_open(q->common.path, &how, &sim, error) < 0)
     return -1;
-  if (q->json)
-    rc = print_json(sim, &sim->estimate, error);
-  else if (!q->quiet)
+  if (q->common.json)
+    rc = print_json(q, sim, error);
+  else if (!q->common.quiet)
     print(sim, &sim->estimate);
   mill_simulation_free(sim);
   return rc;
 }
 
+static int print_job_json(const struct request *q, const struct mill_mining_report *r, struct mill_error *error)
+{
+  cJSON *object = cJSON_CreateObject();
+  cJSON_AddStringToObject(object, "version", mill_version());
+  cJSON_AddStringToObject(object, "config", q->common.path);
+  cJSON_AddStringToObject(object, "input", r->input);
+  mill_json_int(object, "events", r->events);
+  mill_json_int(object, "types", r->types);
+  cJSON_AddNumberToObject(object, "duration_s", r->duration_s);
+  cJSON_AddStringToObject(object, "counter", r->counter);
+  cJSON_AddStringToObject(object, "backend", r->backend);
+  mill_json_int(object, "threads", r->threads);
+  cJSON_AddStringToObject(object, "ties", r->ties);
+  mill_json_int(object, "support", r->support);
+  mill_json_int(object, "memory_bytes", r->memory_bytes);
+  return mill_json_print(object, error);
+}
+
+/* The recording, then the job with every value that would be used. */
+static void print_job(const struct mill_mining *mining, const struct mill_mining_report *r)
+{
+  const struct mill_stream_info info = {.tick_ps = r->tick_ps};
+  char text[256];
+  printf("%s: %s\n", r->input, mill_stream_describe(&info, r->events, r->types, r->first, r->last, text, sizeof text));
+  printf("%s on %s, %u thread%s; an episode is frequent from %llu occurrences on\n", r->counter, r->backend, r->threads,
+         r->threads == 1 ? "" : "s", (unsigned long long)r->support);
+  fputs(mill_mining_config(mining), stdout);
+}
+
+static int check_job(struct request *q, struct mill_error *error)
+{
+  struct mill_mining *mining = NULL;
+  struct mill_mining_report report;
+  char threads[24];
+  int rc = 0;
+  for (size_t i = 0; i < COUNT; i++) {
+    if (rows[i].key && q->common.given >> i & 1)
+      return mill_fail(error, MILL_USAGE, "--%s is for networks, and %s is a mining job; --set gives its keys", rows[i].option.name,
+                       q->common.path);
+  }
+  mill_text_format(threads, sizeof threads, "%lld", (long long)q->threads);
+  if (q->threads && mill_override_set(&q->common.overrides, "mining.threads", threads, error) < 0)
+    return -1;
+  if (mill_mining_open(q->common.path, (const char *const *)q->common.overrides.text, q->common.overrides.count, &mining, error) <
+      0)
+    return -1;
+  mill_mining_report(mining, &report);
+  if (q->common.json)
+    rc = print_job_json(q, &report, error);
+  else if (!q->common.quiet)
+    print_job(mining, &report);
+  mill_mining_free(mining);
+  return rc;
+}
+
+static int check(struct request *q, struct mill_error *error)
+{
+  int job;
+  if (mill_is_job(q->common.path, &job, error) < 0)
+    return -1;
+  return job ? check_job(q, error) : check_network(q, error);
+}
+
 int mill_cmd_check(int argc, char **argv)
 {
+  static const struct mill_request_words words = {"file", "check NET.ini|JOB.ini"};
   struct request q = {0};
   struct mill_error error = {0};
-  int status = MILL_OK;
-  if (parse(&q, argc, argv, &error) < 0)
-    status = mill_report_error(&error);
-  else if (q.help)
-    mill_usage(stdout, "check NET.ini [option]…",
-               "Validates a network file; prints what would run, the memory it needs and the quantum of each receptor.", options,
-               COUNT);
-  else if (check(&q, &error) < 0)
-    status = mill_report_error(&error);
-  mill_overrides_free(&q.overrides);
-  return status;
+  int rc = mill_request_parse(&q.common, rows, COUNT, argc, argv, &words, &error);
+  if (rc == 0 && q.common.help)
+    mill_request_usage(
+        stdout, "check NET.ini|JOB.ini [option]…",
+        "Validates a network file and prints what would run, the memory it needs and the quantum of each receptor; or a\n"
+        "mining job and prints its recording and every value that would be used.",
+        rows, COUNT);
+  else if (rc == 0)
+    rc = check(&q, &error);
+  mill_overrides_free(&q.common.overrides);
+  return rc < 0 ? mill_report_error(&error) : MILL_OK;
 }

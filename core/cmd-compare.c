@@ -1,4 +1,4 @@
-/* spikemill compare: variants of one network, interleaved; times, memory, and whether the results are the same. */
+/* spikemill compare: variants of one network or one mining job, interleaved; times, memory, and whether the results are the same. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include <cJSON.h>
-#include "ini.h"
 #include "memory.h"
 #include "output.h"
 #include "registry.h"
@@ -17,92 +16,77 @@
 #include "text.h"
 #include "variant.h"
 
-enum { DELIVERY, PLASTICITY, BACKEND, PRECISION, THREADS, REPEAT, CSV, SET, DURATION, SEED, QUIET, JSON, HELP };
-static const struct mill_option options[] = {
-    [DELIVERY] = {"delivery", 0, "A,B|all", "delivery strategies", 0},
-    [PLASTICITY] = {"plasticity", 0, "A,B|all", "plasticity strategies", 0},
-    [BACKEND] = {"backend", 0, "cpu,cuda", "where to run", 0},
-    [PRECISION] = {"precision", 0, "single,double", "arithmetic of the neurons; results are compared within one precision", 0},
-    [THREADS] = {"threads", 0, "1,2,…", "worker threads", 0},
-    [REPEAT] = {"repeat", 0, "N", "timed runs of each variant, interleaved, after one warm-up run (default 3)", 0},
-    [CSV] = {"csv", 0, "FILE", "write the table as CSV", 0},
-    [SET] = {"set", 0, "SECTION.KEY=VALUE", "override a value of the file; may be repeated", 1},
-    [DURATION] = {"duration", 0, "MS", "simulated time", 0},
-    [SEED] = {"seed", 0, "N", "seed of every random number", 0},
-    [QUIET] = {"quiet", 0, NULL, "exit status only", 0},
-    [JSON] = {"json", 0, NULL, "one JSON object on standard output, nothing else", 0},
-    [HELP] = {"help", 'h', NULL, "this text", 0},
-};
-#define COUNT (sizeof options / sizeof *options)
-static const enum mill_axis axis_of[] = {[DELIVERY] = MILL_AXIS_DELIVERY,
-                                         [PLASTICITY] = MILL_AXIS_PLASTICITY,
-                                         [BACKEND] = MILL_AXIS_BACKEND,
-                                         [PRECISION] = MILL_AXIS_PRECISION,
-                                         [THREADS] = MILL_AXIS_THREADS};
-
 struct request {
-  const char *path, *csv;
-  struct mill_overrides overrides;
-  struct mill_variants variants;
+  struct mill_request common;
+  const char *axis[MILL_AXIS_COUNT]; /* as given */
+  const char *csv;
   int64_t repeat;
-  int quiet, json, help;
-  char difference[512];
-  uint32_t compared; /* variants that have another to equal */
-  char *part;        /* of the CSV file */
+  const struct mill_subject *subject;
+  struct mill_variants variants;
+  char *difference;    /* the first, NULL: none */
+  uint32_t compared;   /* variants that have another to equal */
+  char *part, *config; /* of the CSV file */
   FILE *out;
 };
 
-static int take(struct request *r, int at, const char *value, struct mill_error *error)
+#define AXIS(name, value, doc, index) MILL_ROW_TEXT(name, 0, value, doc, struct request, axis[index])
+static const struct mill_row rows[] = {
+    AXIS("delivery", "A,B|all", "delivery strategies (networks)", MILL_AXIS_DELIVERY),
+    AXIS("plasticity", "A,B|all", "plasticity strategies (networks)", MILL_AXIS_PLASTICITY),
+    AXIS("precision", "single,double", "arithmetic of the neurons; results are compared within one (networks)",
+         MILL_AXIS_PRECISION),
+    AXIS("counter", "A,B|all", "episode counters (mining)", MILL_AXIS_COUNTER),
+    AXIS("backend", "cpu,cuda", "where to run", MILL_AXIS_BACKEND),
+    AXIS("threads", "1,2,…", "worker threads", MILL_AXIS_THREADS),
+    MILL_ROW_INT("repeat", "N", "timed runs of each variant, interleaved, after one warm-up run (default 3)", struct request,
+                 repeat, 1, 1000),
+    MILL_ROW_TEXT("csv", 0, "FILE", "write the table as CSV", struct request, csv),
+    MILL_ROWS_RUN,
+    MILL_ROWS_MINING,
+    MILL_ROWS_COMMON("exit status only"),
+};
+#define COUNT (sizeof rows / sizeof *rows)
+MILL_ROWS_FIT(rows);
+
+/* The axis that a row gives, MILL_AXIS_COUNT when it gives none. */
+static enum mill_axis axis_of(const struct mill_row *row)
 {
-  switch (at) {
-  case DELIVERY:
-  case PLASTICITY:
-  case BACKEND:
-  case PRECISION:
-  case THREADS:
-    return mill_variants_axis(&r->variants, axis_of[at], value, error);
-  case REPEAT:
-    return mill_option_int("repeat", value, 1, 1000, &r->repeat, error);
-  case SET:
-    return mill_override_add(&r->overrides, value, error);
-  case DURATION:
-    return mill_override_set(&r->overrides, "simulation.duration", value, error);
-  case SEED:
-    return mill_override_set(&r->overrides, "simulation.seed", value, error);
-  case CSV:
-    r->csv = value;
-    break;
-  case QUIET:
-    r->quiet = 1;
-    break;
-  case JSON:
-    r->json = 1;
-    break;
-  default:
-    r->help = 1;
-  }
-  return 0;
+  enum mill_axis axis = 0;
+  while (axis < MILL_AXIS_COUNT && (row->use != MILL_USE_TEXT || row->offset != offsetof(struct request, axis[axis])))
+    axis++;
+  return axis;
 }
 
-static int parse(struct request *r, int argc, char **argv, struct mill_error *error)
+static int belongs(const struct mill_row *row, const struct mill_subject *subject)
 {
-  struct mill_args args = {argc, argv, 1, 0, 0};
-  const char *value;
-  int at;
-  r->repeat = 3;
-  while ((at = mill_option_next(&args, options, COUNT, &value, error)) != MILL_ARG_END) {
-    if (at == MILL_ARG_ERROR)
-      return -1;
-    if (at == MILL_ARG_WORD) {
-      if (r->path)
-        return mill_fail(error, MILL_USAGE, "one file is enough, found `%s` and `%s`", r->path, value);
-      r->path = value;
-    } else if (take(r, at, value, error) < 0) {
-      return -1;
-    }
+  enum mill_axis axis = axis_of(row);
+  size_t n = strlen(subject->section);
+  if (axis < MILL_AXIS_COUNT)
+    return subject->key[axis] != NULL;
+  return !row->key || (strncmp(row->key, subject->section, n) == 0 && row->key[n] == '.');
+}
+
+/* Finds the subject and refuses options of the other one. */
+static int choose_subject(struct request *r, struct mill_error *error)
+{
+  const char *found;
+  char vary[96] = "";
+  if (mill_subject_find(r->common.path, &r->subject, &found, error) < 0)
+    return -1;
+  for (int a = 0; a < MILL_AXIS_COUNT; a++) {
+    size_t n = strlen(vary);
+    if (r->subject->key[a])
+      mill_text_format(vary + n, sizeof vary - n, "%s%s", n ? ", " : "", mill_axis_name(a));
   }
-  if (!r->path && !r->help)
-    return mill_fail(error, MILL_USAGE, "no file given: spikemill compare NET.ini --threads 1,2");
+  for (size_t i = 0; i < COUNT; i++) {
+    const struct mill_subject *other = r->subject == &mill_subject_network ? &mill_subject_mining : &mill_subject_network;
+    if (!(r->common.given >> i & 1) || belongs(&rows[i], r->subject))
+      continue;
+    if (axis_of(&rows[i]) < MILL_AXIS_COUNT)
+      return mill_fail(error, MILL_USAGE, "--%s is for %s, and %s is %s: what can vary there is %s", rows[i].option.name,
+                       other->what, r->common.path, found, vary);
+    return mill_fail(error, MILL_USAGE, "--%s is for %s, and %s is %s", rows[i].option.name, other->what, r->common.path, found);
+  }
   return 0;
 }
 
@@ -120,14 +104,19 @@ static void summarise(struct mill_variant *v)
   v->median = v->runs % 2 ? v->seconds[v->runs / 2] : (v->seconds[v->runs / 2 - 1] + v->seconds[v->runs / 2]) / 2;
 }
 
-/* The first variant of the same precision, which the others must equal. */
+/* To the first variant; negative when that took no time. */
+static double ratio(const struct mill_variants *v, uint32_t index)
+{
+  return v->variant[0].median > 0 ? v->variant[index].median / v->variant[0].median : -1;
+}
+
+/* The first variant of the same group, which the others must equal. */
 static const struct mill_variant *reference(const struct mill_variants *v, uint32_t index)
 {
-  for (uint32_t i = 0; i < index; i++) {
-    if (v->variant[i].precision == v->variant[index].precision)
-      return &v->variant[i];
-  }
-  return &v->variant[index];
+  uint32_t i = 0;
+  while (v->variant[i].result.group != v->variant[index].result.group)
+    i++;
+  return &v->variant[i];
 }
 
 static void ignore(const char *line, void *self)
@@ -136,61 +125,66 @@ static void ignore(const char *line, void *self)
   (void)self;
 }
 
+/* Round 0 warms up: its time is not kept. */
+static int run_one(const struct request *r, struct mill_variant *variant, int round, struct mill_error *error)
+{
+  struct mill_result result = {0};
+  int rc;
+  if (round > 0 && !r->common.quiet && !r->common.json)
+    fprintf(stderr, "round %d of %d: %s\n", round, (int)r->repeat, variant->name);
+  rc = r->subject->run(variant, r->common.path, &result, error);
+  if (mill_interrupted())
+    return mill_fail(error, MILL_INTERRUPTED, "interrupted; nothing was compared");
+  if (rc < 0)
+    return mill_fail_within(error, "%s", variant->name);
+  mill_note_set(ignore, NULL); /* the first run has said it */
+  if (round > 0 && strcmp(result.hash, variant->result.hash) != 0)
+    return mill_fail(error, MILL_DIFFERENT, "`%s` differs from itself: two runs gave other results", variant->name);
+  if (round > 0)
+    variant->seconds[variant->runs++] = result.seconds;
+  variant->result = result;
+  return 0;
+}
+
 static int run_all(struct request *r, struct mill_error *error)
 {
   struct mill_variants *v = &r->variants;
-  for (int64_t round = 0; round <= r->repeat; round++) {
+  for (int round = 0; round <= r->repeat; round++) {
     for (uint32_t i = 0; i < v->count; i++) {
-      struct mill_variant *variant = &v->variant[i];
-      uint64_t spikes = variant->spike_hash, weights = variant->weight_hash;
-      if (round > 0 && !r->quiet && !r->json)
-        fprintf(stderr, "round %d of %d: %s\n", (int)round, (int)r->repeat, variant->name);
-      if (mill_variant_run(variant, r->path, &r->overrides, NULL, NULL, error) < 0)
-        return mill_fail_within(error, "%s", variant->name);
-      mill_note_set(ignore, NULL); /* the first run has said it */
-      if (mill_interrupted())
-        return mill_fail(error, MILL_INTERRUPTED, "interrupted; nothing was compared");
-      if (round == 0)
-        variant->runs = 0; /* warm-up */
-      else if (spikes != variant->spike_hash || weights != variant->weight_hash)
-        return mill_fail(error, MILL_DIFFERENT, "`%s` differs from itself: two runs gave other results", variant->name);
+      if (run_one(r, &v->variant[i], round, error) < 0)
+        return -1;
     }
   }
   for (uint32_t i = 0; i < v->count; i++) {
     const struct mill_variant *base = reference(v, i);
     summarise(&v->variant[i]);
     r->compared += base != &v->variant[i];
-    v->variant[i].differs = base->spike_hash != v->variant[i].spike_hash || base->weight_hash != v->variant[i].weight_hash;
-    if (v->variant[i].differs && !r->difference[0] &&
-        mill_variant_difference(base, &v->variant[i], r->path, &r->overrides, r->difference, sizeof r->difference, error) < 0)
-      return -1;
+    v->variant[i].differs = strcmp(base->result.hash, v->variant[i].result.hash) != 0;
+    if (v->variant[i].differs && !r->difference &&
+        r->subject->difference(base, &v->variant[i], r->common.path, &r->difference, error) < 0)
+      return mill_fail_within(error, "`%s` and `%s` differ, but the first difference was not found", base->name,
+                              v->variant[i].name);
   }
   return 0;
-}
-
-static void hash_text(char *text, size_t size, const struct mill_variant *v)
-{
-  mill_text_format(text, size, "%016llx:%016llx", (unsigned long long)v->spike_hash, (unsigned long long)v->weight_hash);
 }
 
 static void print(const struct request *r)
 {
   const struct mill_variants *v = &r->variants;
-  char hash[40], memory[32];
-  printf("%-36s %10s %10s %10s %8s %10s  %s\n", "variant", "median s", "min s", "max s", "ratio", "memory",
-         "hash of spikes:weights");
+  char memory[32], times[32];
+  printf("%-36s %10s %10s %10s %8s %10s  %s\n", "variant", "median s", "min s", "max s", "ratio", "memory", r->subject->hash);
   for (uint32_t i = 0; i < v->count; i++) {
     const struct mill_variant *x = &v->variant[i];
-    hash_text(hash, sizeof hash, x);
-    printf("%-36s %10.4g %10.4g %10.4g %8.3f %10s  %s%s\n", x->name, x->median, x->least, x->most, x->median / v->variant[0].median,
-           mill_memory_text(memory, x->memory_bytes), hash, x->differs ? "  DIFFERS" : "");
+    mill_text_format(times, sizeof times, ratio(v, i) < 0 ? "-" : "%.3f", ratio(v, i));
+    printf("%-36s %10.4g %10.4g %10.4g %8s %10s  %s%s\n", x->name, x->median, x->least, x->most, times,
+           mill_memory_text(memory, x->result.memory_bytes), x->result.hash, x->differs ? "  DIFFERS" : "");
   }
-  if (r->difference[0])
-    printf("%s\n", r->difference);
+  if (r->difference)
+    puts(r->difference);
   else if (r->compared == 0)
-    puts("nothing to compare: one variant of each precision");
+    printf("nothing to compare: %s\n", r->subject->alone);
   else
-    puts("equal: all variants of one precision gave the same spikes and weights");
+    printf("equal: %s\n", r->subject->equal);
 }
 
 static int print_json(const struct request *r, struct mill_error *error)
@@ -198,66 +192,74 @@ static int print_json(const struct request *r, struct mill_error *error)
   const struct mill_variants *v = &r->variants;
   cJSON *object = cJSON_CreateObject(), *list;
   cJSON_AddStringToObject(object, "version", mill_version());
-  cJSON_AddBoolToObject(object, "equal", r->difference[0] == 0);
+  cJSON_AddBoolToObject(object, "equal", !r->difference);
   cJSON_AddStringToObject(object, "baseline", v->variant[0].name);
-  if (r->difference[0])
+  if (r->difference)
     cJSON_AddStringToObject(object, "difference", r->difference);
   list = cJSON_AddArrayToObject(object, "variants");
   for (uint32_t i = 0; i < v->count; i++) {
     const struct mill_variant *x = &v->variant[i];
     cJSON *item = cJSON_CreateObject();
-    char hash[40];
-    hash_text(hash, sizeof hash, x);
     cJSON_AddStringToObject(item, "name", x->name);
     cJSON_AddNumberToObject(item, "median_s", x->median);
     cJSON_AddNumberToObject(item, "min_s", x->least);
     cJSON_AddNumberToObject(item, "max_s", x->most);
-    cJSON_AddNumberToObject(item, "ratio", x->median / v->variant[0].median);
-    mill_json_int(item, "memory_bytes", x->memory_bytes);
-    cJSON_AddStringToObject(item, "hash", hash);
+    if (ratio(v, i) < 0)
+      cJSON_AddNullToObject(item, "ratio");
+    else
+      cJSON_AddNumberToObject(item, "ratio", ratio(v, i));
+    mill_json_int(item, "memory_bytes", x->result.memory_bytes);
+    cJSON_AddStringToObject(item, "hash", x->result.hash);
     cJSON_AddItemToArray(list, item);
   }
   return mill_json_print(object, error);
 }
 
+/* Before anything runs, so that what is wrong with the file is said at once. */
 static int open_csv(struct request *r, struct mill_error *error)
 {
   if (mill_output_begin(r->csv, &r->part, error) < 0)
     return -1;
   r->out = fopen(r->part, "w");
-  return r->out ? 0 : mill_fail(error, MILL_RESOURCES, "%s: %s", r->csv, strerror(errno));
+  if (!r->out)
+    return mill_fail(error, MILL_RESOURCES, "%s: %s", r->csv, mill_text_errno(errno));
+  return r->subject->config(&r->variants.variant[0], r->common.path, &r->config, error);
 }
 
-/* The configuration as comments, then a line a variant. */
+/* A quote in a name is doubled. */
+static void put_quoted(FILE *out, const char *text)
+{
+  putc('"', out);
+  for (; *text; text++) {
+    if (*text == '"')
+      putc('"', out);
+    putc(*text, out);
+  }
+  putc('"', out);
+}
+
+/* The configuration of the first variant as comments, then a line a variant. */
 static int write_csv(struct request *r, struct mill_error *error)
 {
   const struct mill_variants *v = &r->variants;
-  struct mill_ini *ini = NULL;
-  char *config = NULL, *part = r->part, number[4][32], hash[40];
+  char *part = r->part, number[4][32];
   FILE *out = r->out;
   int failed;
-  if (mill_ini_read(r->path, (const char *const *)r->overrides.text, r->overrides.count, &ini, error) < 0)
-    return -1;
-  config = mill_ini_text(ini);
-  mill_ini_free(ini);
-  if (!config)
-    return mill_fail(error, MILL_RESOURCES, "out of memory");
   fprintf(out, "# spikemill %s\n", mill_version());
-  mill_write_config(out, config);
-  free(config);
+  mill_write_config(out, r->config);
   fputs("variant,median_s,min_s,max_s,ratio,memory_bytes,hash\n", out);
   for (uint32_t i = 0; i < v->count; i++) {
     const struct mill_variant *x = &v->variant[i];
-    hash_text(hash, sizeof hash, x);
-    fprintf(out, "\"%s\",%s,%s,%s,%s,%llu,%s\n", x->name, mill_text_double(number[0], x->median),
-            mill_text_double(number[1], x->least), mill_text_double(number[2], x->most),
-            mill_text_double(number[3], x->median / v->variant[0].median), (unsigned long long)x->memory_bytes, hash);
+    put_quoted(out, x->name);
+    fprintf(out, ",%s,%s,%s,%s,%llu,%s\n", mill_text_double(number[0], x->median), mill_text_double(number[1], x->least),
+            mill_text_double(number[2], x->most), ratio(v, i) < 0 ? "" : mill_text_double(number[3], ratio(v, i)),
+            (unsigned long long)x->result.memory_bytes, x->result.hash);
   }
   failed = ferror(out);
   r->out = NULL;
   r->part = NULL;
   if (fclose(out) != 0 || failed) {
-    mill_fail(error, MILL_RESOURCES, "%s: %s", r->csv, strerror(errno));
+    mill_fail(error, MILL_RESOURCES, "%s: %s", r->csv, mill_text_errno(errno));
     mill_output_forget(part);
     return -1;
   }
@@ -268,39 +270,47 @@ static int compare(struct request *r, struct mill_error *error)
 {
   int rc = 0;
   mill_interrupt_catch();
-  if ((r->csv && open_csv(r, error) < 0) || mill_variants_cross(&r->variants, (uint32_t)r->repeat + 1, error) < 0 ||
-      run_all(r, error) < 0)
+  if (choose_subject(r, error) < 0)
     return -1;
-  if (r->json)
+  for (int a = 0; a < MILL_AXIS_COUNT; a++) {
+    if (r->axis[a] && mill_variants_axis(&r->variants, a, r->axis[a], error) < 0)
+      return -1;
+  }
+  if (mill_variants_cross(&r->variants, r->subject, &r->common.overrides, (uint32_t)r->repeat, error) < 0 ||
+      (r->csv && open_csv(r, error) < 0) || run_all(r, error) < 0)
+    return -1;
+  if (r->common.json)
     rc = print_json(r, error);
-  else if (!r->quiet)
+  else if (!r->common.quiet)
     print(r);
   if (rc == 0 && r->csv)
     rc = write_csv(r, error);
   if (rc < 0)
     return -1;
-  return r->difference[0] ? mill_fail(error, MILL_DIFFERENT, "results differ: %s", r->difference) : 0;
+  return r->difference ? mill_fail(error, MILL_DIFFERENT, "results differ: %s", r->difference) : 0;
 }
 
 int mill_cmd_compare(int argc, char **argv)
 {
-  struct request q = {0};
+  static const struct mill_request_words words = {"file", "compare NET.ini|JOB.ini|SPIKES --threads 1,2"};
+  struct request q = {.repeat = 3};
   struct mill_error error = {0};
-  int status = MILL_OK;
-  if (parse(&q, argc, argv, &error) < 0)
-    status = mill_report_error(&error);
-  else if (q.help)
-    mill_usage(stdout, "compare NET.ini [option]…",
-               "Runs every combination of the listed variants on the same network and compares times and results.\n"
-               "Exits with 1 when results differ.",
-               options, COUNT);
-  else if (compare(&q, &error) < 0)
-    status = mill_report_error(&error);
+  int rc = mill_request_parse(&q.common, rows, COUNT, argc, argv, &words, &error);
+  if (rc == 0 && q.common.help)
+    mill_request_usage(
+        stdout, "compare NET.ini|JOB.ini|SPIKES [option]…",
+        "Runs every combination of the listed variants on the same network or the same mining job, and compares times\n"
+        "and results. SPIKES is a spike file or the folder of a run. Exits with 1 when results differ.",
+        rows, COUNT);
+  else if (rc == 0)
+    rc = compare(&q, &error);
   if (q.out)
     fclose(q.out);
   if (q.part)
     mill_output_forget(q.part);
-  mill_overrides_free(&q.overrides);
+  free(q.config);
+  free(q.difference);
+  mill_overrides_free(&q.common.overrides);
   mill_variants_free(&q.variants);
-  return status;
+  return rc < 0 ? mill_report_error(&error) : MILL_OK;
 }

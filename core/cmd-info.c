@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include <cJSON.h>
+#include <spikemill/format.h>
 #include <spikemill/neuron-ops.h>
+#include <spikemill/stimulus.h>
 #include "memory.h"
 #include "param.h"
 #include "registry.h"
@@ -29,7 +31,7 @@ static const char summary[] =
     "ranges, and a neuron model's states and receptors. NAME may be the path of a plugin's file. `info device` tells\n"
     "what this machine has to compute with.\n"
     "\n"
-    "Kinds: neuron, synapse, plasticity, delivery, stimulus, format.";
+    "Kinds: neuron, synapse, plasticity, delivery, stimulus, counter, format.";
 
 static const struct {
   uint32_t bit;
@@ -169,15 +171,40 @@ static const char *initial_value(const struct mill_plugin *p, const char *initia
   return "";
 }
 
+/* What a file needs around a plugin's own parameters: the section, what it says first, the key that names the plugin, what follows. */
+static const struct {
+  const char *section, *before, *key, *after;
+} template_of[MILL_KIND_COUNT] = {
+    [MILL_NEURON] = {"population.cells", "", "model", "size = 1\n"},
+    [MILL_SYNAPSE] = {"projection.pairs", "source = cells\ntarget = cells\nrule = all-to-all\nweight = 1\ndelay = 1  ; ms\n",
+                      "synapse", ""},
+    [MILL_PLASTICITY] = {"strategy", "", "plasticity", ""},
+    [MILL_DELIVERY] = {"strategy", "", "delivery", ""},
+    [MILL_STIMULUS] = {"stimulus.drive", "", "type", "target = cells\n"},
+    [MILL_COUNTER] = {"mining", "spikes = spikes.csv\nsupport = 100\nintervals = (0, 5] (5, 10] ms\n", "counter", ""},
+};
+
+/* Events of a stimulus have a weight, currents have none. A format is named by the file's extension, not by a key. */
+static void print_template_head(const struct mill_plugin *p)
+{
+  const struct mill_stimulus_ops *stimulus = p->kind == MILL_STIMULUS ? p->ops : NULL;
+  if (p->kind == MILL_FORMAT) {
+    const char *extensions = ((const struct mill_format_ops *)p->ops)->extensions;
+    printf("[mining]\nspikes = spikes%.*s\n", (int)strcspn(extensions, " "), extensions);
+    return;
+  }
+  printf("[%s]\n%s%s = %s\n%s", template_of[p->kind].section, template_of[p->kind].before, template_of[p->kind].key, p->name,
+         template_of[p->kind].after);
+  if (stimulus && stimulus->events)
+    puts("weight = 1  ; unit of the receptor");
+}
+
 static void print_template(const struct mill_plugin *p)
 {
   const struct mill_neuron_ops *ops = p->kind == MILL_NEURON ? p->ops : NULL;
   char initial[200];
   printf("; %s %s: %s\n", mill_kind_name(p->kind), p->name, p->summary);
-  if (ops)
-    printf("[population.cells]\nmodel = %s\nsize = 1\n", p->name);
-  else if (p->kind == MILL_STIMULUS)
-    printf("[stimulus.drive]\ntype = %s\ntarget = cells\n", p->name);
+  print_template_head(p);
   mill_param_template(stdout, p->params, p->param_count);
   for (uint32_t i = 0; ops && i < ops->state_count; i++) {
     const struct mill_state_spec *s = &ops->state[i];
@@ -375,8 +402,8 @@ static int unknown_kind(const char *word, struct mill_error *error)
   const char *nearest = mill_text_nearest(word, names, count);
   if (nearest)
     return mill_fail(error, MILL_USAGE, "no kind of plugin `%s`; did you mean `%s`?", word, nearest);
-  return mill_fail(error, MILL_USAGE, "no kind of plugin `%s`; there are neuron, synapse, plasticity, delivery, stimulus, counter, format",
-                   word);
+  return mill_fail(error, MILL_USAGE,
+                   "no kind of plugin `%s`; there are neuron, synapse, plasticity, delivery, stimulus, counter, format", word);
 }
 
 static int parse(struct request *r, int argc, char **argv, struct mill_error *error)

@@ -11,69 +11,19 @@
 #include "memory.h"
 #include "text.h"
 
-enum { OUTPUT, SET, BACKEND, DELIVERY, PLASTICITY, PRECISION, THREADS, DURATION, SEED, QUIET, JSON, HELP };
-static const struct mill_option options[] = {
-    [OUTPUT] = {"output", 'o', "DIR", "output folder (default: ./NAME-out)", 0},
-    [SET] = {"set", 0, "SECTION.KEY=VALUE", "override a value of the file; may be repeated", 1},
-    [BACKEND] = {"backend", 0, "auto|cpu|cuda", "where to run", 0},
-    [DELIVERY] = {"delivery", 0, "NAME", "delivery strategy", 0},
-    [PLASTICITY] = {"plasticity", 0, "NAME", "plasticity strategy", 0},
-    [PRECISION] = {"precision", 0, "single|double", "arithmetic of the neurons", 0},
-    [THREADS] = {"threads", 0, "N", "worker threads (default: one a processor)", 0},
-    [DURATION] = {"duration", 0, "MS", "simulated time", 0},
-    [SEED] = {"seed", 0, "N", "seed of every random number", 0},
-    [QUIET] = {"quiet", 0, NULL, "no progress, no summary", 0},
-    [JSON] = {"json", 0, NULL, "one JSON object on standard output, nothing else", 0},
-    [HELP] = {"help", 'h', NULL, "this text", 0},
-};
-#define COUNT (sizeof options / sizeof *options)
-static const char *const option_keys[COUNT] = {
-    [BACKEND] = "simulation.backend",     [DELIVERY] = "strategy.delivery",   [PLASTICITY] = "strategy.plasticity",
-    [PRECISION] = "simulation.precision", [DURATION] = "simulation.duration", [SEED] = "simulation.seed",
-};
-
 struct request {
-  const char *path, *folder;
-  struct mill_overrides overrides;
+  struct mill_request common;
+  const char *folder;
   int64_t threads;
-  int quiet, json, help;
 };
-
-static int parse(struct request *r, int argc, char **argv, struct mill_error *error)
-{
-  struct mill_args args = {argc, argv, 1, 0, 0};
-  const char *value;
-  int at;
-  while ((at = mill_option_next(&args, options, COUNT, &value, error)) != MILL_ARG_END) {
-    int rc = 0;
-    if (at == MILL_ARG_ERROR)
-      return -1;
-    if (at == MILL_ARG_WORD) {
-      if (r->path)
-        return mill_fail(error, MILL_USAGE, "one network file is enough, found `%s` and `%s`", r->path, value);
-      r->path = value;
-    } else if (option_keys[at]) {
-      rc = mill_override_set(&r->overrides, option_keys[at], value, error);
-    } else if (at == SET) {
-      rc = mill_override_add(&r->overrides, value, error);
-    } else if (at == THREADS) {
-      rc = mill_option_int("threads", value, 1, 4096, &r->threads, error);
-    } else if (at == OUTPUT) {
-      r->folder = value;
-    } else {
-      r->quiet |= at == QUIET;
-      r->json |= at == JSON;
-      r->help |= at == HELP;
-    }
-    if (rc < 0)
-      return -1;
-  }
-  if (!r->path && !r->help)
-    return mill_fail(error, MILL_USAGE, "no network file given: spikemill run NET.ini");
-  if (r->folder && !*r->folder)
-    return mill_fail(error, MILL_USAGE, "--output: an empty folder name");
-  return 0;
-}
+static const struct mill_row rows[] = {
+    MILL_ROW_TEXT("output", 'o', "DIR", "output folder (default: ./NAME-out)", struct request, folder),
+    MILL_ROWS_NETWORK,
+    MILL_ROW_INT("threads", "N", "worker threads (default: one a processor)", struct request, threads, 1, 4096),
+    MILL_ROWS_COMMON("no progress, no summary"),
+};
+#define COUNT (sizeof rows / sizeof *rows)
+MILL_ROWS_FIT(rows);
 
 /* "./NAME-out" for "…/NAME.ini". */
 static char *default_folder(const char *path)
@@ -102,7 +52,7 @@ static int print_json(const struct request *q, const struct mill_simulation *sim
   mill_simulation_report(sim, &r);
   biological_s = (double)(r.step - r.first) * r.dt / 1000;
   cJSON_AddStringToObject(object, "version", mill_version());
-  cJSON_AddStringToObject(object, "config", q->path);
+  cJSON_AddStringToObject(object, "config", q->common.path);
   mill_json_int(object, "seed", r.seed);
   cJSON_AddStringToObject(object, "backend", "cpu");
   cJSON_AddStringToObject(object, "device", mill_processor_name(device, sizeof device));
@@ -162,8 +112,9 @@ static void print_summary(const struct mill_simulation *sim)
 
 static int simulate(const struct request *q, struct mill_error *error)
 {
-  char *folder = q->folder ? strdup(q->folder) : default_folder(q->path);
-  const struct mill_options how = {(const char *const *)q->overrides.text, q->overrides.count, (uint32_t)q->threads, folder};
+  char *folder = q->folder ? strdup(q->folder) : default_folder(q->common.path);
+  const struct mill_options how = {(const char *const *)q->common.overrides.text, q->common.overrides.count, (uint32_t)q->threads,
+                                   folder};
   struct mill_simulation *sim = NULL;
   struct mill_simulation_report r;
   struct mill_progress progress;
@@ -171,9 +122,9 @@ static int simulate(const struct request *q, struct mill_error *error)
   if (!folder)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
   mill_interrupt_catch();
-  if (mill_simulation_open(q->path, &how, &sim, error) < 0)
+  if (mill_simulation_open(q->common.path, &how, &sim, error) < 0)
     goto done;
-  mill_progress_begin(&progress, q->quiet || q->json);
+  mill_progress_begin(&progress, q->common.quiet || q->common.json);
   rc = mill_advance_all(sim, &progress, error);
   mill_progress_end(&progress);
   if (rc < 0)
@@ -182,9 +133,9 @@ static int simulate(const struct request *q, struct mill_error *error)
   rc = mill_simulation_finish(sim, r.step - r.first >= r.duration, error);
   if (rc < 0)
     goto done;
-  if (q->json)
+  if (q->common.json)
     rc = print_json(q, sim, error);
-  else if (!q->quiet)
+  else if (!q->common.quiet)
     print_summary(sim);
   if (rc == 0 && r.step - r.first < r.duration)
     rc = mill_fail(error, MILL_INTERRUPTED, "interrupted after %.6g of %.6g ms; the files hold what was recorded and say so",
@@ -197,15 +148,16 @@ done:
 
 int mill_cmd_run(int argc, char **argv)
 {
+  static const struct mill_request_words words = {"network file", "run NET.ini"};
   struct request q = {0};
   struct mill_error error = {0};
-  int status = MILL_OK;
-  if (parse(&q, argc, argv, &error) < 0)
-    status = mill_report_error(&error);
-  else if (q.help)
-    mill_usage(stdout, "run NET.ini [option]…", "Simulates a network and writes its spikes.", options, COUNT);
-  else if (simulate(&q, &error) < 0)
-    status = mill_report_error(&error);
-  mill_overrides_free(&q.overrides);
-  return status;
+  int rc = mill_request_parse(&q.common, rows, COUNT, argc, argv, &words, &error);
+  if (rc == 0 && q.common.help)
+    mill_request_usage(stdout, "run NET.ini [option]…", "Simulates a network and writes its spikes.", rows, COUNT);
+  else if (rc == 0 && q.folder && !*q.folder)
+    rc = mill_fail(&error, MILL_USAGE, "--output: an empty folder name");
+  else if (rc == 0)
+    rc = simulate(&q, &error);
+  mill_overrides_free(&q.common.overrides);
+  return rc < 0 ? mill_report_error(&error) : MILL_OK;
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <spikemill/error.h>
+#include <spikemill/mining.h>
 #include <spikemill/spikemill.h>
 
 struct cJSON;
@@ -15,6 +16,7 @@ int mill_cmd_run(int argc, char **argv);
 int mill_cmd_check(int argc, char **argv);
 int mill_cmd_compare(int argc, char **argv);
 int mill_cmd_convert(int argc, char **argv);
+int mill_cmd_mine(int argc, char **argv);
 int mill_cmd_info(int argc, char **argv);
 int mill_cmd_new(int argc, char **argv);
 
@@ -59,6 +61,103 @@ void mill_overrides_free(struct mill_overrides *overrides);
 /* A whole number option in [least, most]. */
 int mill_option_int(const char *name, const char *text, int64_t least, int64_t most, int64_t *value, struct mill_error *error);
 
+/* ---- Commands that work on one file: run, check, mine, compare. A table of rows is all that such a command says of its options:
+
+     struct request {
+       struct mill_request common;   (its first member)
+       const char *folder;
+     };
+     static const struct mill_row rows[] = {
+         MILL_ROW_TEXT("output", 'o', "DIR", "output folder", struct request, folder),
+         MILL_ROW_KEY("seed", "N", "seed of every random number", "simulation.seed"),
+         MILL_ROWS_COMMON("no progress, no summary"),
+     };
+     MILL_ROWS_FIT(rows);
+
+     if (mill_request_parse(&r.common, rows, COUNT, argc, argv, &words, &error) < 0) … */
+
+/* How a command was asked. */
+struct mill_request {
+  const char *path;                /* the one word that is no option */
+  struct mill_overrides overrides; /* of rows with a key and of --set, in the order given */
+  uint64_t given;                  /* bit i: row i was given */
+  int quiet, json, help;
+};
+
+/* What becomes of an option's value. */
+enum mill_use {
+  MILL_USE_KEY,  /* "KEY=VALUE" goes to the overrides */
+  MILL_USE_PATH, /* the same with a path, which starts at the working directory where one of the file starts at the file's folder */
+  MILL_USE_SET,  /* the value goes there itself */
+  MILL_USE_TEXT, /* goes into a const char * */
+  MILL_USE_INT,  /* a whole number from least to most goes into an int64_t */
+  MILL_USE_FLAG  /* 1 goes into an int */
+};
+
+struct mill_row {
+  struct mill_option option;
+  enum mill_use use;
+  const char *key;     /* "simulation.seed" */
+  size_t offset;       /* into the command's request */
+  int64_t least, most;
+};
+
+#define MILL_ROW_KEY(name, value, doc, key) {{name, 0, value, doc, 0}, MILL_USE_KEY, key, 0, 0, 0}
+#define MILL_ROW_TEXT(name, letter, value, doc, type, member)                                                                    \
+  {{name, letter, value, doc, 0}, MILL_USE_TEXT, NULL, offsetof(type, member), 0, 0}
+#define MILL_ROW_INT(name, value, doc, type, member, least, most)                                                                \
+  {{name, 0, value, doc, 0}, MILL_USE_INT, NULL, offsetof(type, member), least, most}
+#define MILL_ROW_FLAG(name, letter, doc, type, member)                                                                           \
+  {{name, letter, NULL, doc, 0}, MILL_USE_FLAG, NULL, offsetof(type, member), 0, 0}
+
+/* What every such command takes; `silent` says what --quiet leaves out. */
+#define MILL_ROWS_COMMON(silent)                                                                                                 \
+  {{"set", 0, "SECTION.KEY=VALUE", "override a value of the file; may be repeated", 1}, MILL_USE_SET, NULL, 0, 0, 0},            \
+      MILL_ROW_FLAG("quiet", 0, silent, struct mill_request, quiet),                                                             \
+      MILL_ROW_FLAG("json", 0, "one JSON object on standard output, nothing else", struct mill_request, json),                   \
+      MILL_ROW_FLAG("help", 'h', "this text", struct mill_request, help)
+
+/* Of one network: run, check. */
+#define MILL_ROWS_NETWORK                                                                                                        \
+  MILL_ROW_KEY("backend", "auto|cpu|cuda", "where to run", "simulation.backend"),                                                \
+      MILL_ROW_KEY("delivery", "NAME", "delivery strategy", "strategy.delivery"),                                                \
+      MILL_ROW_KEY("plasticity", "NAME", "plasticity strategy", "strategy.plasticity"),                                          \
+      MILL_ROW_KEY("precision", "single|double", "arithmetic of the neurons", "simulation.precision"), MILL_ROWS_RUN
+
+/* Of networks, whatever varies: run, check, compare. */
+#define MILL_ROWS_RUN                                                                                                            \
+  MILL_ROW_KEY("duration", "MS", "simulated time", "simulation.duration"),                                                       \
+      MILL_ROW_KEY("seed", "N", "seed of every random number", "simulation.seed")
+
+/* Of mining, whatever varies: mine, compare. */
+#define MILL_ROWS_MINING                                                                                                         \
+  {{"spikes", 0, "FILE|DIR", "other spikes than the job file's", 0}, MILL_USE_PATH, "mining.spikes", 0, 0, 0},                   \
+      MILL_ROW_KEY("columns", "type,time_ms", "columns of a text file without a header", "mining.columns"),                      \
+      MILL_ROW_KEY("tick", "'0.1 ms'", "grid of the times of a text file", "mining.tick"),                                       \
+      MILL_ROW_KEY("support", "N|R/s|F%", "least count of a frequent episode", "mining.support"),                                \
+      MILL_ROW_KEY("intervals", "'(0,5] … ms'", "gaps between the nodes of an episode", "mining.intervals"),                     \
+      MILL_ROW_KEY("max-length", "N", "longest episode (default, and at most: 64)", "mining.max_length"),                        \
+      MILL_ROW_KEY("ties", "order|strict", "whether events of one time follow each other", "mining.ties"),                       \
+      MILL_ROW_KEY("repeats", "yes|no", "whether a type may come twice in an episode", "mining.repeats"),                        \
+      MILL_ROW_KEY("max-candidates", "N", "most candidates of a level (default: 1e8)", "mining.max_candidates"),                 \
+      MILL_ROW_KEY("memory", "BYTES", "memory for episodes and counter, with K, M, G, T (default: 1G)", "mining.memory")
+
+/* mill_args.seen and mill_request.given have a bit for each row. */
+#define MILL_ROWS_MOST 64
+#define MILL_ROWS_FIT(rows) _Static_assert(sizeof(rows) / sizeof *(rows) <= MILL_ROWS_MOST, "a bit for each option")
+
+/* How messages speak of the file: "one network file is enough", "no network file given: spikemill run NET.ini". */
+struct mill_request_words {
+  const char *file, *example;
+};
+
+/* Reads a command line into *request, which is zeroed (but for defaults) and the first member of what the rows' offsets count in. One
+   file must be given unless help is asked for. On failure, too, the overrides are the caller's to free. Returns 0 or -1. */
+int mill_request_parse(struct mill_request *request, const struct mill_row *rows, size_t count, int argc, char **argv,
+                       const struct mill_request_words *words, struct mill_error *error);
+/* mill_usage of the rows. */
+void mill_request_usage(FILE *out, const char *synopsis, const char *summary, const struct mill_row *rows, size_t count);
+
 /* Interruption: the first SIGINT, SIGTERM or SIGHUP that is not ignored sets the flag, the second removes unfinished files and ends the
    process. */
 void mill_interrupt_catch(void);
@@ -68,9 +167,12 @@ int mill_interrupted(void);
 struct mill_progress {
   int quiet, terminal;
   double begun, shown;
+  uint32_t level;     /* of a mining, and when it was begun */
+  double level_begun;
 };
 void mill_progress_begin(struct mill_progress *progress, int quiet);
 void mill_progress_show(struct mill_progress *progress, const struct mill_simulation_report *report);
+void mill_progress_mining(struct mill_progress *progress, const struct mill_mining_progress *state);
 void mill_progress_end(struct mill_progress *progress);
 
 /* Advances a simulation to its configured duration in slices of about a tenth of a second, so that progress and interruption work.

@@ -12,6 +12,7 @@ core_libmill_la_SOURCES = \
   core/counting.c \
   core/edges.c \
   core/engine.c \
+  core/episodes.c \
   core/error.c \
   core/expr.c \
   core/hash.c \
@@ -19,8 +20,12 @@ core_libmill_la_SOURCES = \
   core/host.c \
   core/ini-scan.c \
   core/ini.c \
+  core/intervals.c \
+  core/job.c \
+  core/levels.c \
   core/memory-free.c \
   core/memory.c \
+  core/mining.c \
   core/netfile-population.c \
   core/netfile-projection.c \
   core/netfile-record.c \
@@ -39,6 +44,7 @@ core_libmill_la_SOURCES = \
   core/stream-sort.c \
   core/stream-text.c \
   core/stream.c \
+  core/support.c \
   core/text.c \
   core/threads.c \
   core/value.c \
@@ -51,11 +57,15 @@ noinst_HEADERS += \
   core/command.h \
   core/connect.h \
   core/counting.h \
+  core/episodes.h \
   core/expr.h \
   core/history.h \
   core/ini-scan.h \
   core/ini.h \
+  core/job.h \
+  core/levels.h \
   core/memory.h \
+  core/mine-report.h \
   core/netfile-private.h \
   core/netfile.h \
   core/new-text.h \
@@ -81,6 +91,7 @@ spikemillinclude_HEADERS = \
   core/spikemill/device.h \
   core/spikemill/error.h \
   core/spikemill/format.h \
+  core/spikemill/mining.h \
   core/spikemill/network.h \
   core/spikemill/neuron-ops.h \
   core/spikemill/neuron.h \
@@ -97,8 +108,8 @@ libspikemill_la_LIBADD = core/libmill.la
 libspikemill_la_LDFLAGS = -version-info 0:0:0 -no-undefined -export-symbols core/libspikemill.sym
 EXTRA_libspikemill_la_DEPENDENCIES = core/libspikemill.sym
 
-# The functions that the two headers declare, each on a line that starts with its type.
-exported_headers = core/spikemill/error.h core/spikemill/spikemill.h
+# The functions that these headers declare, each on a line that starts with its type.
+exported_headers = core/spikemill/error.h core/spikemill/mining.h core/spikemill/spikemill.h
 core/libspikemill.sym: $(exported_headers)
 	$(AM_V_GEN)$(MKDIR_P) core && for h in $(exported_headers); do cat "$(top_srcdir)/$$h"; done | \
 	  $(SED) -n -e '/^static/d' -e 's/^[a-z].*[ *]\(mill_[a-z0-9_]*\)(.*/\1/p' | LC_ALL=C sort -u >$@-t && mv -f $@-t $@
@@ -110,10 +121,14 @@ spikemill_SOURCES = \
   core/cmd-compare.c \
   core/cmd-convert.c \
   core/cmd-info.c \
+  core/cmd-mine.c \
   core/cmd-new.c \
   core/cmd-run.c \
   core/main.c \
+  core/mine-report.c \
   core/options.c \
   core/progress.c \
+  core/variant-mining.c \
+  core/variant-network.c \
   core/variant.c
 spikemill_LDADD = core/libmill.la

@@ -19,6 +19,7 @@ static const struct command {
   const char *summary;
 } commands[] = {
     {"run", mill_cmd_run, "simulate a network"},
+    {"mine", mill_cmd_mine, "find the frequent episodes of a recording"},
     {"compare", mill_cmd_compare, "run variants side by side, compare times and results"},
     {"convert", mill_cmd_convert, "copy spikes from one format into another"},
     {"check", mill_cmd_check, "validate a network file and say what would run"},
@@ -29,7 +30,7 @@ static const struct command {
 
 static void usage(FILE *out)
 {
-  fputs("usage: spikemill COMMAND …\n\nSimulates spiking neural networks, every algorithm a plugin.\n\ncommands:\n", out);
+  fputs("usage: spikemill COMMAND …\n\nSimulates spiking neural networks and mines spike trains, every algorithm a plugin.\n\ncommands:\n", out);
   for (size_t i = 0; i < COUNT; i++)
     fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
   fputs("\nspikemill COMMAND --help tells more; spikemill --version prints the version.\n", out);

@@ -209,13 +209,9 @@ uint64_t mill_memory_cgroup_free(const char *cgroup, const char *mountinfo)
 
 /* ---- The user */
 
-int mill_memory_limit(uint64_t *bytes, struct mill_error *error)
+int mill_memory_bytes(const char *text, uint64_t *bytes)
 {
   static const char units[] = "KMGT";
-  const char *text = getenv("SPIKEMILL_MEMORY");
-  *bytes = NO_LIMIT;
-  if (!text)
-    return 0;
   char number[64];
   size_t n = strlen(text);
   const char last = n ? (char)(text[n - 1] & ~0x20) : 0;
@@ -227,17 +223,24 @@ int mill_memory_limit(uint64_t *bytes, struct mill_error *error)
       factor *= 1024;
   }
   if (n >= sizeof number)
-    goto bad;
+    return -1;
   memcpy(number, text, n);
   number[n] = 0;
   if (mill_text_real(number, &value))
-    goto bad;
+    return -1;
   value *= factor;
   if (!(value >= 0 && value < 9e18) || value != (double)(uint64_t)value)
-    goto bad;
+    return -1;
   *bytes = (uint64_t)value;
   return 0;
-bad:
+}
+
+int mill_memory_limit(uint64_t *bytes, struct mill_error *error)
+{
+  const char *text = getenv("SPIKEMILL_MEMORY");
+  *bytes = NO_LIMIT;
+  if (!text || !mill_memory_bytes(text, bytes))
+    return 0;
   return mill_fail(error, MILL_USAGE, "SPIKEMILL_MEMORY = %s: expected a number of bytes, with K, M, G or T for powers of 1024",
                    text);
 }

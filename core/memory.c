@@ -116,6 +116,11 @@ uint64_t mill_memory_peak(void)
   return atomic_load(&peak);
 }
 
+void mill_memory_peak_restart(void)
+{
+  atomic_store(&peak, atomic_load(&held));
+}
+
 char *mill_memory_text(char *buffer, uint64_t bytes)
 {
   static const char unit[][4] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

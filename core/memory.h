@@ -17,6 +17,8 @@ void *mill_allocate_or_fail(const char *name, uint64_t count, size_t size, struc
 /* Bytes held now (as asked for, without overhead), and the most ever held. */
 uint64_t mill_memory_held(void);
 uint64_t mill_memory_peak(void);
+/* From now on the peak is that of what is held since this call: for a command that does one thing after the other. */
+void mill_memory_peak_restart(void);
 
 /* Bytes a new run may use: the least of MemAvailable, RLIMIT_AS/DATA headroom and the cgroup's headroom (v2 and v1). SPIKEMILL_MEMORY
    (bytes, with K M G T) lowers it: it is the most that may be held in all. A value that cannot be read gives 0 and a note. */
@@ -24,6 +26,9 @@ uint64_t mill_memory_free(void);
 
 /* Reads SPIKEMILL_MEMORY: *bytes is UINT64_MAX when unset. Commands call it first, to refuse a value that is none. */
 int mill_memory_limit(uint64_t *bytes, struct mill_error *error);
+
+/* Bytes as users write them: "1.5G", with K, M, G, T for powers of 1024; a whole number of bytes below 9e18. Returns 0 or -1. */
+int mill_memory_bytes(const char *text, uint64_t *bytes);
 
 /* Headroom of the control groups that `cgroup` (/proc/self/cgroup) names, found through `mountinfo` (/proc/self/mountinfo);
    UINT64_MAX when there is no limit. */

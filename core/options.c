@@ -4,9 +4,12 @@
 #endif
 #include "command.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "ini-scan.h"
 #include "text.h"
 
 static int unknown(const char *name, const struct mill_option *options, size_t count, struct mill_error *error)
@@ -90,7 +93,7 @@ void mill_usage(FILE *out, const char *synopsis, const char *summary, const stru
     mill_text_format(left, sizeof left, "%s%c%s--%s%s%s", options[i].letter ? "-" : " ",
                      options[i].letter ? options[i].letter : ' ', options[i].letter ? ", " : "  ", options[i].name,
                      options[i].value ? " " : "", options[i].value ? options[i].value : "");
-    fprintf(out, "  %-30s %s\n", left, options[i].doc);
+    fprintf(out, "  %s%*s %s\n", left, mill_text_width(left) < 30 ? 30 - (int)mill_text_width(left) : 0, "", options[i].doc);
   }
 }
 
@@ -144,4 +147,88 @@ int mill_option_int(const char *name, const char *text, int64_t least, int64_t m
     return mill_fail(error, MILL_USAGE, "--%s: expected a whole number from %lld to %lld, found `%s`", name, (long long)least,
                      (long long)most, text);
   return 0;
+}
+
+/* The part of the rows that users type, in out[MILL_ROWS_MOST]. */
+static void typed(struct mill_option *out, const struct mill_row *rows, size_t count)
+{
+  for (size_t i = 0; i < count; i++)
+    out[i] = rows[i].option;
+}
+
+static int put_path(struct mill_request *request, const struct mill_row *row, const char *path, struct mill_error *error)
+{
+  char *here = path[0] == '/' ? strdup("") : getcwd(NULL, 0), *whole = NULL, *quoted = NULL;
+  size_t n = here ? strlen(here) + strlen(path) + 4 : 0;
+  int rc = -1;
+  if (!*path)
+    mill_fail(error, MILL_USAGE, "--%s: an empty name", row->option.name);
+  if (here && *path) {
+    whole = malloc(n);
+    quoted = malloc(n);
+  }
+  if (whole && quoted) {
+    mill_text_format(whole, n, "%s%s%s", here, *here ? "/" : "", path);
+    rc = mill_override_set(&request->overrides, row->key, mill_ini_quote(quoted, whole), error);
+  } else if (*path) {
+    mill_fail(error, MILL_RESOURCES, "the working directory: %s", mill_text_errno(errno));
+  }
+  free(here);
+  free(whole);
+  free(quoted);
+  return rc;
+}
+
+static int put(struct mill_request *request, const struct mill_row *row, const char *value, struct mill_error *error)
+{
+  void *place = (char *)request + row->offset;
+  switch (row->use) {
+  case MILL_USE_KEY:
+    return mill_override_set(&request->overrides, row->key, value, error);
+  case MILL_USE_PATH:
+    return put_path(request, row, value, error);
+  case MILL_USE_SET:
+    return mill_override_add(&request->overrides, value, error);
+  case MILL_USE_INT:
+    return mill_option_int(row->option.name, value, row->least, row->most, place, error);
+  case MILL_USE_TEXT:
+    memcpy(place, &value, sizeof value);
+    break;
+  case MILL_USE_FLAG:
+    *(int *)place = 1;
+  }
+  return 0;
+}
+
+int mill_request_parse(struct mill_request *request, const struct mill_row *rows, size_t count, int argc, char **argv,
+                       const struct mill_request_words *words, struct mill_error *error)
+{
+  struct mill_option options[MILL_ROWS_MOST];
+  struct mill_args args = {argc, argv, 1, 0, 0};
+  const char *value;
+  int at;
+  typed(options, rows, count);
+  while ((at = mill_option_next(&args, options, count, &value, error)) != MILL_ARG_END) {
+    if (at == MILL_ARG_ERROR)
+      return -1;
+    if (at == MILL_ARG_WORD) {
+      if (request->path)
+        return mill_fail(error, MILL_USAGE, "one %s is enough, found `%s` and `%s`", words->file, request->path, value);
+      request->path = value;
+      continue;
+    }
+    request->given |= UINT64_C(1) << at;
+    if (put(request, &rows[at], value, error) < 0)
+      return -1;
+  }
+  if (!request->path && !request->help)
+    return mill_fail(error, MILL_USAGE, "no %s given: spikemill %s", words->file, words->example);
+  return 0;
+}
+
+void mill_request_usage(FILE *out, const char *synopsis, const char *summary, const struct mill_row *rows, size_t count)
+{
+  struct mill_option options[MILL_ROWS_MOST];
+  typed(options, rows, count);
+  mill_usage(out, synopsis, summary, options, count);
 }

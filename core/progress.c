@@ -49,6 +49,28 @@ void mill_progress_begin(struct mill_progress *p, int quiet)
   p->quiet = quiet;
   p->terminal = isatty(STDERR_FILENO);
   p->begun = p->shown = mill_seconds();
+  p->level = 0;
+}
+
+/* Whether it is time to show something. */
+static int due(struct mill_progress *p, double now)
+{
+  if (p->quiet || now - p->shown < (p->terminal ? 0.1 : 5))
+    return 0;
+  p->shown = now;
+  return 1;
+}
+
+static void draw(const struct mill_progress *p, double part, const char *line)
+{
+  char bar[41];
+  for (int i = 0; i < 40; i++)
+    bar[i] = i < (int)(part * 40) ? '#' : '.';
+  bar[40] = 0;
+  if (p->terminal)
+    fprintf(stderr, "\r[%s] %s\033[K", bar, line);
+  else
+    fprintf(stderr, "%s\n", line);
 }
 
 void mill_progress_show(struct mill_progress *p, const struct mill_simulation_report *r)
@@ -56,20 +78,30 @@ void mill_progress_show(struct mill_progress *p, const struct mill_simulation_re
   double now = mill_seconds(), spent = now - p->begun;
   double done = (double)(r->step - r->first), all = (double)r->duration, part = all > 0 ? done / all : 1;
   double biological = done * r->dt / 1000;
-  char line[256], bar[41];
-  if (p->quiet || now - p->shown < (p->terminal ? 0.1 : 5))
+  char line[256];
+  if (!due(p, now))
     return;
-  p->shown = now;
-  for (int i = 0; i < 40; i++)
-    bar[i] = i < (int)(part * 40) ? '#' : '.';
-  bar[40] = 0;
   mill_text_format(line, sizeof line, "%.0f of %.0f ms, %.2f Hz, %.3g times real time, %.0f s left", done * r->dt, all * r->dt,
                    biological > 0 && r->neurons ? (double)r->spikes / biological / (double)r->neurons : 0,
                    biological > 0 ? r->wall_s / biological : 0, part > 0 ? spent * (1 - part) / part : 0);
-  if (p->terminal)
-    fprintf(stderr, "\r[%s] %s\033[K", bar, line);
-  else
-    fprintf(stderr, "%s\n", line);
+  draw(p, part, line);
+}
+
+void mill_progress_mining(struct mill_progress *p, const struct mill_mining_progress *m)
+{
+  double now = mill_seconds(), part = m->candidates ? (double)m->done / (double)m->candidates : 1, spent;
+  char line[256];
+  if (p->level != m->level) {
+    p->level = m->level;
+    p->level_begun = now;
+  }
+  if (!due(p, now))
+    return;
+  spent = now - p->level_begun;
+  mill_text_format(line, sizeof line, "level %u: %llu of %llu candidates, %llu frequent, %.3g a second, %.0f s left", m->level,
+                   (unsigned long long)m->done, (unsigned long long)m->candidates, (unsigned long long)m->frequent,
+                   spent > 0 ? (double)m->done / spent : 0, part > 0 ? spent * (1 - part) / part : 0);
+  draw(p, part, line);
 }
 
 void mill_progress_end(struct mill_progress *p)

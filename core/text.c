@@ -112,8 +112,7 @@ static int digit_add(uint64_t *m, unsigned digit)
   return __builtin_mul_overflow(*m, (uint64_t)10, m) || __builtin_add_overflow(*m, (uint64_t)digit, m) ? -1 : 0;
 }
 
-/* The number times 10^shift, exactly; -1 when that is not whole or does not fit. */
-static int scaled_read(const char *s, int shift, int64_t *value)
+int mill_text_scaled(const char *s, int shift, int64_t *value)
 {
   const char *p, *end;
   int negative, exponent_negative = 0, fraction = 0;
@@ -166,12 +165,12 @@ static int scaled_read(const char *s, int shift, int64_t *value)
 
 int mill_text_int(const char *s, int64_t *value)
 {
-  return scaled_read(s, 0, value);
+  return mill_text_scaled(s, 0, value);
 }
 
 int mill_text_ps(const char *s, int64_t *ps)
 {
-  return scaled_read(s, 9, ps);
+  return mill_text_scaled(s, 9, ps);
 }
 
 int mill_text_bool(const char *s, int *value)
@@ -250,6 +249,28 @@ char *mill_text_double(char *buffer, double value)
       break;
   }
   return exponent_tidy(buffer);
+}
+
+char *mill_text_ms(char *buffer, int64_t ticks, int64_t tick_ps)
+{
+  __extension__ typedef unsigned __int128 wide;
+  const uint64_t whole_ps = 1000000000, part = 10000000000000000;
+  uint64_t magnitude = ticks < 0 ? -(uint64_t)ticks : (uint64_t)ticks;
+  wide ps = (wide)magnitude * (uint64_t)tick_ps, ms = ps / whole_ps;
+  uint64_t rest = (uint64_t)(ps % whole_ps);
+  char fraction[16] = "";
+  int n = 0;
+
+  if (rest > 0)
+    for (n = mill_text_format(fraction, sizeof fraction, ".%09llu", (unsigned long long)rest); fraction[n - 1] == '0'; n--)
+      ;
+  fraction[n] = '\0';
+  if (ms >= part)
+    mill_text_format(buffer, 64, "%s%llu%016llu%s", ticks < 0 ? "-" : "", (unsigned long long)(ms / part),
+                     (unsigned long long)(ms % part), fraction);
+  else
+    mill_text_format(buffer, 64, "%s%llu%s", ticks < 0 ? "-" : "", (unsigned long long)ms, fraction);
+  return buffer;
 }
 
 char *mill_text_float(char *buffer, float value)

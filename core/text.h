@@ -20,6 +20,12 @@ int mill_text_bool(const char *s, int *value);
    number of picoseconds, or overflows. */
 int mill_text_ps(const char *s, int64_t *ps);
 
+/* A decimal number times 10^shift, exactly. Returns 0, or -1 when it is none, is not whole then, or overflows. */
+int mill_text_scaled(const char *s, int shift, int64_t *value);
+
+/* ticks × tick_ps picoseconds in ms, exactly and with as few digits as that takes. buffer ≥ 64 bytes. Returns buffer. */
+char *mill_text_ms(char *buffer, int64_t ticks, int64_t tick_ps);
+
 /* Length of the decimal number without a sign that s starts with; 0 when it starts with none. */
 size_t mill_text_number(const char *s);
 

@@ -1,4 +1,4 @@
-/* Variants and their runs. */
+/* What varies, and the variants that come of it. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
@@ -6,26 +6,81 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <spikemill/plugin.h>
+#include "ini.h"
 #include "registry.h"
 #include "text.h"
 
 static const struct axis {
-  const char *option, *key;
+  const char *option;
   int kind; /* of plugins that "all" lists */
 } axes[MILL_AXIS_COUNT] = {
-    [MILL_AXIS_DELIVERY] = {"delivery", "strategy.delivery", MILL_DELIVERY},
-    [MILL_AXIS_PLASTICITY] = {"plasticity", "strategy.plasticity", MILL_PLASTICITY},
-    [MILL_AXIS_BACKEND] = {"backend", "simulation.backend", 0},
-    [MILL_AXIS_PRECISION] = {"precision", "simulation.precision", 0},
-    [MILL_AXIS_THREADS] = {"threads", NULL, 0},
+    [MILL_AXIS_DELIVERY] = {"delivery", MILL_DELIVERY}, [MILL_AXIS_PLASTICITY] = {"plasticity", MILL_PLASTICITY},
+    [MILL_AXIS_COUNTER] = {"counter", MILL_COUNTER},    [MILL_AXIS_BACKEND] = {"backend", 0},
+    [MILL_AXIS_PRECISION] = {"precision", 0},           [MILL_AXIS_THREADS] = {"threads", 0},
 };
+
+const char *mill_axis_name(enum mill_axis axis)
+{
+  return axes[axis].option;
+}
+
+char *mill_sentence(const char *format, ...)
+{
+  va_list arguments;
+  char *text;
+  int n;
+  va_start(arguments, format);
+  n = mill_text_vformat(NULL, 0, format, arguments);
+  va_end(arguments);
+  text = n < 0 ? NULL : malloc((size_t)n + 1);
+  if (!text)
+    return NULL;
+  va_start(arguments, format);
+  mill_text_vformat(text, (size_t)n + 1, format, arguments);
+  va_end(arguments);
+  return text;
+}
+
+static int is_folder(const char *path)
+{
+  struct stat status;
+  return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static int is_ini(const char *path)
+{
+  size_t n = strlen(path);
+  return n > 4 && strcmp(path + n - 4, ".ini") == 0 && !is_folder(path);
+}
+
+int mill_is_job(const char *path, int *job, struct mill_error *error)
+{
+  struct mill_ini *ini;
+  *job = 0;
+  if (!is_ini(path))
+    return 0;
+  if (mill_ini_read(path, NULL, 0, &ini, error) < 0)
+    return -1;
+  *job = mill_ini_section_find(ini, "mining") != NULL;
+  mill_ini_free(ini);
+  return 0;
+}
+
+int mill_subject_find(const char *path, const struct mill_subject **subject, const char **found, struct mill_error *error)
+{
+  int job;
+  if (mill_is_job(path, &job, error) < 0)
+    return -1;
+  *subject = job || !is_ini(path) ? &mill_subject_mining : &mill_subject_network;
+  *found = job ? "a mining job" : is_ini(path) ? "a network file" : is_folder(path) ? "a folder" : "a spike file";
+  return 0;
+}
 
 int mill_variants_axis(struct mill_variants *v, enum mill_axis axis, const char *text, struct mill_error *error)
 {
-  if (v->list[axis])
-    return mill_fail(error, MILL_USAGE, "--%s is given twice", axes[axis].option);
   if (strcmp(text, "all") == 0 && axes[axis].kind) {
     v->list[axis] = mill_plugin_list(axes[axis].kind, NULL, NULL);
     for (v->length[axis] = 0; v->list[axis] && v->list[axis][v->length[axis]];)
@@ -51,23 +106,63 @@ int mill_variants_axis(struct mill_variants *v, enum mill_axis axis, const char 
   return 0;
 }
 
-static int name_variant(const struct mill_variants *v, struct mill_variant *variant)
+/* " thread", " threads" */
+static const char *unit(enum mill_axis axis, const char *value)
 {
-  char name[512] = "";
-  for (int a = 0; a < MILL_AXIS_COUNT; a++) {
-    size_t n = strlen(name);
-    if (v->length[a] < 2 || !variant->value[a])
-      continue;
-    mill_text_format(name + n, sizeof name - n, "%s%s%s", n ? ", " : "", variant->value[a],
-                     a != MILL_AXIS_THREADS                ? ""
-                     : strcmp(variant->value[a], "1") == 0 ? " thread"
-                                                           : " threads");
-  }
-  variant->name = strdup(*name ? name : "as configured");
-  return variant->name ? 0 : -1;
+  return axis != MILL_AXIS_THREADS ? "" : strcmp(value, "1") == 0 ? " thread" : " threads";
 }
 
-int mill_variants_cross(struct mill_variants *v, uint32_t repeat, struct mill_error *error)
+/* Of the values of those axes that have several. */
+static char *name_variant(const struct mill_variants *v, const char *const value[MILL_AXIS_COUNT])
+{
+  char *name = strdup("");
+  for (int a = 0; name && a < MILL_AXIS_COUNT; a++) {
+    char *longer;
+    if (v->length[a] < 2)
+      continue;
+    longer = mill_sentence("%s%s%s%s", name, *name ? ", " : "", value[a], unit(a, value[a]));
+    free(name);
+    name = longer;
+  }
+  if (name && !*name) {
+    free(name);
+    name = strdup("as configured");
+  }
+  return name;
+}
+
+static int make_variant(const struct mill_variants *v, struct mill_variant *variant, size_t index,
+                        const struct mill_subject *subject, const struct mill_overrides *overrides, uint32_t runs,
+                        struct mill_error *error)
+{
+  const char *value[MILL_AXIS_COUNT] = {0};
+  int rc = 0;
+  for (int a = MILL_AXIS_COUNT - 1; a >= 0; a--) {
+    if (!v->list[a])
+      continue;
+    value[a] = v->list[a][index % v->length[a]];
+    index /= v->length[a];
+  }
+  for (size_t i = 0; rc == 0 && i < overrides->count; i++)
+    rc = mill_override_add(&variant->overrides, overrides->text[i], error);
+  for (int a = 0; rc == 0 && a < MILL_AXIS_COUNT; a++) {
+    if (value[a] && *subject->key[a])
+      rc = mill_override_set(&variant->overrides, subject->key[a], value[a], error);
+  }
+  if (value[MILL_AXIS_THREADS]) {
+    int64_t threads = 0;
+    mill_text_int(value[MILL_AXIS_THREADS], &threads);
+    variant->threads = (uint32_t)threads;
+  }
+  variant->seconds = calloc(runs, sizeof *variant->seconds);
+  variant->name = name_variant(v, value);
+  if (rc == 0 && (!variant->seconds || !variant->name))
+    rc = mill_fail(error, MILL_RESOURCES, "out of memory");
+  return rc;
+}
+
+int mill_variants_cross(struct mill_variants *v, const struct mill_subject *subject, const struct mill_overrides *overrides,
+                        uint32_t runs, struct mill_error *error)
 {
   size_t count = 1;
   for (int a = 0; a < MILL_AXIS_COUNT; a++) {
@@ -80,22 +175,8 @@ int mill_variants_cross(struct mill_variants *v, uint32_t repeat, struct mill_er
     return mill_fail(error, MILL_RESOURCES, "out of memory");
   v->count = (uint32_t)count;
   for (uint32_t i = 0; i < v->count; i++) {
-    struct mill_variant *variant = &v->variant[i];
-    size_t rest = i;
-    for (int a = MILL_AXIS_COUNT - 1; a >= 0; a--) {
-      if (!v->list[a])
-        continue;
-      variant->value[a] = v->list[a][rest % v->length[a]];
-      rest /= v->length[a];
-    }
-    if (variant->value[MILL_AXIS_THREADS]) {
-      int64_t threads = 0;
-      mill_text_int(variant->value[MILL_AXIS_THREADS], &threads);
-      variant->threads = (uint32_t)threads;
-    }
-    variant->seconds = calloc(repeat + 1u, sizeof *variant->seconds);
-    if (!variant->seconds || name_variant(v, variant) < 0)
-      return mill_fail(error, MILL_RESOURCES, "out of memory");
+    if (make_variant(v, &v->variant[i], i, subject, overrides, runs, error) < 0)
+      return -1;
   }
   return 0;
 }
@@ -105,108 +186,9 @@ void mill_variants_free(struct mill_variants *v)
   for (uint32_t i = 0; i < v->count; i++) {
     free(v->variant[i].name);
     free(v->variant[i].seconds);
+    mill_overrides_free(&v->variant[i].overrides);
   }
   free(v->variant);
   for (int a = 0; a < MILL_AXIS_COUNT; a++)
     free(v->list[a]);
-}
-
-int mill_variant_run(struct mill_variant *variant, const char *path, const struct mill_overrides *overrides,
-                     void (*sink)(const struct mill_event *events, size_t n, void *self), void *self, struct mill_error *error)
-{
-  struct mill_overrides all = {0};
-  struct mill_options how = {0};
-  struct mill_simulation *sim = NULL;
-  struct mill_simulation_report report;
-  int rc = 0;
-  for (size_t i = 0; rc == 0 && i < overrides->count; i++)
-    rc = mill_override_add(&all, overrides->text[i], error);
-  for (int a = 0; rc == 0 && a < MILL_AXIS_COUNT; a++) {
-    if (axes[a].key && variant->value[a])
-      rc = mill_override_set(&all, axes[a].key, variant->value[a], error);
-  }
-  how.overrides = (const char *const *)all.text;
-  how.override_count = all.count;
-  how.threads = variant->threads;
-  if (rc == 0)
-    rc = mill_simulation_open(path, &how, &sim, error);
-  if (rc == 0) {
-    mill_simulation_listen(sim, sink, self);
-    rc = mill_advance_all(sim, NULL, error);
-  }
-  if (rc == 0) {
-    mill_simulation_report(sim, &report);
-    variant->seconds[variant->runs++] = report.wall_s;
-    variant->spike_hash = report.spike_hash;
-    variant->weight_hash = mill_simulation_weight_hash(sim);
-    variant->memory_bytes = report.memory_bytes;
-    variant->precision = report.precision;
-  }
-  mill_simulation_free(sim);
-  mill_overrides_free(&all);
-  return rc;
-}
-
-struct tape {
-  struct mill_event *event;
-  size_t count, capacity;
-  int full;
-};
-
-static void record(const struct mill_event *events, size_t n, void *self)
-{
-  struct tape *tape = self;
-  if (tape->count + n > tape->capacity) {
-    size_t capacity = 2 * (tape->count + n);
-    struct mill_event *bigger = tape->full ? NULL : realloc(tape->event, capacity * sizeof *bigger);
-    if (!bigger) {
-      tape->full = 1;
-      return;
-    }
-    tape->event = bigger;
-    tape->capacity = capacity;
-  }
-  memcpy(tape->event + tape->count, events, n * sizeof *events);
-  tape->count += n;
-}
-
-static void describe(char *text, size_t size, const struct tape *tape, size_t at)
-{
-  if (at < tape->count)
-    mill_text_format(text, size, "neuron %u fires at step %lld", tape->event[at].unit, (long long)tape->event[at].tick);
-  else
-    mill_text_format(text, size, "there is no further spike");
-}
-
-int mill_variant_difference(const struct mill_variant *a, const struct mill_variant *b, const char *path,
-                            const struct mill_overrides *overrides, char *text, size_t size, struct mill_error *error)
-{
-  struct tape tapes[2] = {{0}, {0}};
-  double unused[2];
-  char left[96], right[96];
-  size_t at = 0;
-  int rc = 0;
-  for (int i = 0; rc == 0 && i < 2; i++) {
-    struct mill_variant copy = i ? *b : *a;
-    copy.seconds = unused;
-    copy.runs = 0;
-    rc = mill_variant_run(&copy, path, overrides, record, &tapes[i], error);
-  }
-  if (rc == 0 && (tapes[0].full || tapes[1].full))
-    rc = mill_fail(error, MILL_RESOURCES, "out of memory for the spikes of both variants");
-  if (rc == 0) {
-    while (at < tapes[0].count && at < tapes[1].count && tapes[0].event[at].tick == tapes[1].event[at].tick &&
-           tapes[0].event[at].unit == tapes[1].event[at].unit)
-      at++;
-    if (at == tapes[0].count && at == tapes[1].count) {
-      mill_text_format(text, size, "`%s` and `%s`: the same spikes, other weights", a->name, b->name);
-    } else {
-      describe(left, sizeof left, &tapes[0], at);
-      describe(right, sizeof right, &tapes[1], at);
-      mill_text_format(text, size, "first difference, spike %zu: in `%s` %s, in `%s` %s", at + 1, a->name, left, b->name, right);
-    }
-  }
-  free(tapes[0].event);
-  free(tapes[1].event);
-  return rc;
 }

@@ -1,6 +1,7 @@
 # What a user runs first, installed with the documentation.
 dist_examples_DATA = \
   examples/brunel.ini \
+  examples/mining.ini \
   examples/vogels.ini
 examplesdir = $(docdir)/examples
 EXTRA_DIST += \

@@ -17,8 +17,12 @@ check_PROGRAMS += \
   tests/formats-csv \
   tests/formats-foreign \
   tests/formats-spk \
+  tests/golden \
   tests/ini \
+  tests/job \
+  tests/levels \
   tests/memory \
+  tests/mining \
   tests/neuron-values \
   tests/nvrtc \
   tests/output \
@@ -36,10 +40,12 @@ LDADD = core/libmill.la
 test_scripts = \
   tests/commands.test \
   tests/convert.test \
+  tests/compare.test \
   tests/cxx.test \
   tests/exports.test \
   tests/hashes.test \
   tests/hostile.test \
+  tests/mine.test \
   tests/new.test
 
 TESTS += $(check_PROGRAMS) $(test_scripts)
@@ -47,6 +53,7 @@ test_headers = \
   tests/formats.h \
   tests/brute.h \
   tests/german.h \
+  tests/mine.h \
   tests/net.h \
   tests/spikes.h \
   tests/tap.h
@@ -66,12 +73,14 @@ CLEANFILES += $(EXTRA_PROGRAMS)
 # Plugins for the registry's test, most of them broken: each compiled by one command, as one from outside of the tree would be. The folder
 # is not one that a program from the build tree searches.
 test_plugins = \
+  counter-miscount \
   counter-no-count \
   delivery-other-kind \
   format-trial \
   neuron-clash \
   plasticity-no-member \
   stimulus-both \
+  stimulus-unsteady \
   synapse-control \
   synapse-flags \
   synapse-function \
@@ -120,6 +129,9 @@ VALGRIND_TESTS = \
   tests/formats-foreign \
   tests/formats-spk \
   tests/ini \
+  tests/job \
+  tests/levels \
+  tests/mining \
   tests/neuron-values \
   tests/output \
   tests/param \
@@ -133,7 +145,9 @@ CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/commands.test \
   tests/convert.test \
   tests/counters \
+  tests/compare.test \
   tests/hostile.test \
+  tests/mine.test \
   tests/memory
 
 # SPIKEMILL_PLUGIN_PATH is for the programs that load plugins themselves; scripts run the command, which finds the build tree's.

@@ -14,6 +14,7 @@ extern "C" {
 #endif
 
 struct mill_mining;
+struct mill_interval; /* <spikemill/counter.h> */
 
 /* Opens a job file (.ini with a section [mining]), a spike file, or the folder of a run; reads the spikes and checks everything.
    overrides are texts "mining.key=value", as of --set; the keys are those of a job (spikemill-config(5)). */
@@ -52,6 +53,12 @@ struct mill_mining_report {
                                    u64 count, little-endian; in order of level, types, intervals */
   uint64_t memory_bytes;        /* most held */
   double wall_s;                /* of mill_mining_run */
+  uint64_t spike_hash;          /* of the recording, as in spike files */
+  uint32_t max_length;
+  int repeats;
+  uint32_t interval_count;
+  const struct mill_interval *interval; /* [interval_count] ticks, in order of low, high */
+  const char *intervals_text;   /* as asked for: "(0,5] (5,10] ms" */
 };
 void mill_mining_report(const struct mill_mining *mining, struct mill_mining_report *report);
 

@@ -1,0 +1,73 @@
+/* A mining job: the section [mining] of a file, or of nothing but options, read and checked; and what its two keys with a notation of
+   their own mean, `support` and `intervals`. */
+#ifndef MILL_JOB_H
+#define MILL_JOB_H
+
+#include <stdint.h>
+#include <spikemill/counter.h>
+#include "expr.h"
+#include "netfile.h"
+#include "param.h"
+
+#define MILL_LENGTH_MAX 64 /* nodes of the longest episode */
+
+/* The least count of a frequent episode, as asked for. */
+struct mill_support {
+  enum mill_support_kind {
+    MILL_SUPPORT_COUNT,  /* value */
+    MILL_SUPPORT_RATE,   /* value × 1e-9 a second of recording */
+    MILL_SUPPORT_PERCENT /* value × 1e-9 percent of the events */
+  } kind;
+  int64_t value; /* > 0 */
+};
+
+/* Reads "100", "2.5/s" or "0.5%". Decimals, of at most nine places, are taken exactly; an expression with $names is computed in double
+   first. Text without location. */
+int mill_support_parse(const char *text, const struct mill_defines *defines, struct mill_support *support, struct mill_error *error);
+
+/* The least whole number that is not below what is asked of a recording of `duration` ticks with so many events, and not below 1. */
+int mill_support_count(const struct mill_support *support, uint64_t duration, int64_t tick_ps, uint64_t events, uint64_t *count,
+                       struct mill_error *error);
+
+/* Reads "(0,5] (5,10] ms": one unit (ps, ns, us, ms, s) at the end for all of them or one after each. *interval, to be freed with free,
+   is in picoseconds and in order of (low, high). Text without location. */
+int mill_intervals_parse(const char *text, const struct mill_defines *defines, struct mill_interval **interval, uint32_t *count,
+                         struct mill_error *error);
+
+/* From picoseconds to ticks; fails when a bound is no whole number of them. */
+int mill_intervals_to_ticks(struct mill_interval *interval, uint32_t count, int64_t tick_ps, struct mill_error *error);
+
+struct mill_job {
+  struct mill_ini *ini;
+  struct mill_defines defines;
+  struct mill_place place;         /* [mining] */
+  char *folder;                    /* of the file: "" or ends in '/' */
+  char *spikes;                    /* the path of the spike file */
+  char *columns, *tick;            /* NULL: not said */
+  struct mill_choice counter;
+  char *support_text, *intervals_text;
+  struct mill_support support;
+  struct mill_interval *interval;  /* [interval_count] picoseconds */
+  uint32_t interval_count;
+  uint32_t max_length;             /* 1 … MILL_LENGTH_MAX */
+  int ties;                        /* enum mill_ties */
+  int repeats;
+  uint64_t max_candidates, memory; /* memory in bytes */
+  uint32_t threads;                /* 0: as many as there are processors */
+  char *config;                    /* INI text: the job with the defaults of what it does not say */
+};
+
+/* The keys of [mining] but for those of the counter. */
+struct mill_param_table mill_job_table(void);
+
+/* Reads a job from a file whose name ends in ".ini", or makes one of overrides for a spike file or a folder. overrides as for
+   mill_ini_read. Returns 0 with *job to be freed, or -1. */
+int mill_job_read(const char *path, const char *const *overrides, size_t override_count, struct mill_job **job,
+                  struct mill_error *error);
+void mill_job_free(struct mill_job *job);
+
+/* Decimal text for a number of a job: itself when it is one, else the value of the expression. buffer ≥ 32 bytes; *number is `text` or
+   buffer. */
+int mill_job_number(const char *text, const struct mill_defines *defines, char *buffer, const char **number, struct mill_error *error);
+
+#endif

@@ -1,0 +1,363 @@
+/* The three reports of a mining. They are written episode by episode, so that a million of them need no memory of their own. Times and
+   bounds are exact decimals of ms. */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+#include "mine-report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <spikemill/counter.h>
+#include <spikemill/spikemill.h>
+#include "memory.h"
+#include "simulation.h"
+#include "stream.h"
+#include "text.h"
+
+/* "(0,5]" */
+static void print_interval(FILE *out, int64_t low, int64_t high, int64_t tick_ps)
+{
+  char text[2][64];
+  fprintf(out, "(%s,%s]", mill_text_ms(text[0], low, tick_ps), mill_text_ms(text[1], high, tick_ps));
+}
+
+/* "11.25", or `none` when the recording has no duration. */
+static const char *rate_text(char *buffer, uint64_t count, double duration_s, const char *none)
+{
+  if (duration_s > 0)
+    return mill_text_double(buffer, (double)count / duration_s);
+  return none;
+}
+
+static int done(FILE *out, struct mill_error *error)
+{
+  return ferror(out) ? mill_fail(error, MILL_RESOURCES, "the result cannot be written") : 0;
+}
+
+/* ---- Table ---- */
+
+struct rank {
+  uint64_t count, index;
+};
+
+static int by_count(const void *a, const void *b)
+{
+  const struct rank *x = a, *y = b;
+  return x->count != y->count ? (x->count < y->count) - (x->count > y->count) : (x->index > y->index) - (x->index < y->index);
+}
+
+static void print_number(FILE *out, const char *format, double value)
+{
+  char text[64];
+  mill_text_format(text, sizeof text, format, value);
+  fputs(text, out);
+}
+
+static void print_head(FILE *out, const struct mill_mining *m, const struct mill_mining_report *r)
+{
+  const struct mill_stream_info info = {.tick_ps = r->tick_ps};
+  struct mill_mining_level level;
+  char text[512], asked[96] = "", number[32];
+  int culled = 0;
+  fprintf(out, "%s: %s\n", r->input, mill_stream_describe(&info, r->events, r->types, r->first, r->last, text, sizeof text));
+  mill_text_format(number, sizeof number, "%" PRIu64, r->support);
+  if (strcmp(number, r->support_text) != 0)
+    mill_text_format(asked, sizeof asked, " (%.80s)", r->support_text);
+  fprintf(out, "counter %s, %s, %u thread%s; ties %s, repeats %s; support %s%s; intervals %s\n", r->counter, r->backend, r->threads,
+          r->threads == 1 ? "" : "s", r->ties, r->repeats ? "yes" : "no", number, asked, r->intervals_text);
+  for (uint32_t n = 1; mill_mining_level(m, n, &level) == 0; n++)
+    culled |= level.culled > 0;
+  fprintf(out, "%5s %14s %12s%s %9s\n", "level", "candidates", "frequent", culled ? "       culled" : "", "seconds");
+  for (uint32_t n = 1; mill_mining_level(m, n, &level) == 0; n++) {
+    fprintf(out, "%5u %14" PRIu64 " %12" PRIu64, n, level.candidates, level.frequent);
+    if (culled)
+      fprintf(out, " %12" PRIu64, level.culled);
+    print_number(out, " %9.3f\n", level.wall_s);
+  }
+}
+
+static void print_episode(FILE *out, const struct mill_mining *m, const struct mill_mining_report *r, uint64_t index)
+{
+  struct mill_mining_episode episode;
+  mill_mining_episode(m, index, &episode);
+  fprintf(out, "%9" PRIu64, episode.count);
+  if (r->duration_s > 0)
+    print_number(out, " %10.4g", (double)episode.count / r->duration_s);
+  else
+    fprintf(out, " %10s", "-");
+  fputs("  ", out);
+  for (uint32_t k = 0; k < episode.length; k++) {
+    if (k) {
+      fputs(" -", out);
+      print_interval(out, episode.low[k - 1], episode.high[k - 1], r->tick_ps);
+      fputs("→ ", out);
+    }
+    fputs(mill_mining_type(m, episode.type[k]), out);
+  }
+  fputc('\n', out);
+}
+
+/* The most frequent ones of a level, whose episodes are first … first + frequent - 1. */
+static int print_level(FILE *out, const struct mill_mining *m, const struct mill_mining_report *r, uint32_t n, uint64_t first,
+                       uint64_t frequent, uint64_t most, struct mill_error *error)
+{
+  struct rank *rank = mill_allocate_or_fail("ranks of episodes", frequent, sizeof *rank, error);
+  struct mill_mining_episode episode;
+  if (!rank)
+    return -1;
+  for (uint64_t i = 0; i < frequent; i++) {
+    mill_mining_episode(m, first + i, &episode);
+    rank[i] = (struct rank){episode.count, first + i};
+  }
+  qsort(rank, frequent, sizeof *rank, by_count);
+  fprintf(out, "\n%9s %10s  level %u: ", "count", "Hz", n);
+  if (most < frequent)
+    fprintf(out, "the %" PRIu64 " most frequent of %" PRIu64, most, frequent);
+  else
+    fprintf(out, "%" PRIu64 " frequent episode%s", frequent, frequent == 1 ? "" : "s");
+  fputs(n > 1 ? ", gaps in ms\n" : "\n", out);
+  for (uint64_t i = 0; i < frequent && i < most; i++)
+    print_episode(out, m, r, rank[i].index);
+  mill_release(rank);
+  return 0;
+}
+
+int mill_mine_table(FILE *out, const struct mill_mining *m, uint64_t most, struct mill_error *error)
+{
+  struct mill_mining_report r;
+  struct mill_mining_level level;
+  char memory[32], text[64];
+  uint64_t end;
+  mill_mining_report(m, &r);
+  print_head(out, m, &r);
+  end = r.episodes;
+  for (uint32_t n = r.levels; most && n; n--) {
+    mill_mining_level(m, n, &level);
+    end -= level.frequent;
+    if (level.frequent && print_level(out, m, &r, n, end, level.frequent, most, error) < 0)
+      return -1;
+  }
+  mill_text_format(text, sizeof text, "%.3g", r.wall_s);
+  fprintf(out, "%s%" PRIu64 " frequent episode%s in %u level%s, %s s, %s; count hash %016" PRIx64 "\n", most ? "\n" : "",
+          r.episodes, r.episodes == 1 ? "" : "s", r.levels, r.levels == 1 ? "" : "s", text,
+          mill_memory_text(memory, r.memory_bytes), r.count_hash);
+  if (!r.complete)
+    fputs("NOT complete: there may be longer episodes\n", out);
+  return done(out, error);
+}
+
+/* ---- CSV ---- */
+
+/* A name in a list that blanks separate. */
+static void put_name(char **p, const char *name)
+{
+  int quotes = *name == 0 || strpbrk(name, " \"") != NULL;
+  if (quotes)
+    *(*p)++ = '"';
+  for (; *name; name++) {
+    if (*name == '"')
+      *(*p)++ = '"';
+    *(*p)++ = *name;
+  }
+  if (quotes)
+    *(*p)++ = '"';
+}
+
+/* A field, in quotes when it needs them. */
+static void print_field(FILE *out, const char *text)
+{
+  if (!strpbrk(text, ",;\"#'\t")) {
+    fputs(text, out);
+    return;
+  }
+  fputc('"', out);
+  for (; *text; text++) {
+    if (*text == '"')
+      fputc('"', out);
+    fputc(*text, out);
+  }
+  fputc('"', out);
+}
+
+/* The names of an episode's types as one text; malloc'ed. */
+static char *type_list(const struct mill_mining *m, const struct mill_mining_episode *episode)
+{
+  size_t size = 1;
+  char *text, *p;
+  for (uint32_t k = 0; k < episode->length; k++)
+    size += 2 * strlen(mill_mining_type(m, episode->type[k])) + 3;
+  p = text = malloc(size);
+  if (!text)
+    return NULL;
+  for (uint32_t k = 0; k < episode->length; k++) {
+    if (k)
+      *p++ = ' ';
+    put_name(&p, mill_mining_type(m, episode->type[k]));
+  }
+  *p = 0;
+  return text;
+}
+
+static int print_csv_episode(FILE *out, const struct mill_mining *m, const struct mill_mining_report *r,
+                             const struct mill_mining_episode *episode, struct mill_error *error)
+{
+  char number[32], *types = type_list(m, episode);
+  if (!types)
+    return mill_fail(error, MILL_RESOURCES, "out of memory");
+  fprintf(out, "%u,%" PRIu64 ",%s,", episode->length, episode->count, rate_text(number, episode->count, r->duration_s, ""));
+  print_field(out, types);
+  free(types);
+  fputc(',', out);
+  for (uint32_t k = 0; k + 1 < episode->length; k++) {
+    fputs(k ? " " : "\"", out);
+    print_interval(out, episode->low[k], episode->high[k], r->tick_ps);
+  }
+  fputs(episode->length > 1 ? "\"\n" : "\n", out);
+  return 0;
+}
+
+int mill_mine_csv(FILE *out, const struct mill_mining *m, struct mill_error *error)
+{
+  struct mill_mining_report r;
+  struct mill_mining_episode episode;
+  char number[32];
+  mill_mining_report(m, &r);
+  fprintf(out, "# spikemill %s\n", mill_version());
+  mill_write_config(out, mill_mining_config(m));
+  fprintf(out,
+          "# input %s\n# spike_hash %016" PRIx64 "\n# events %" PRIu64 "\n# types %u\n# duration_s %s\n# support %" PRIu64 "\n",
+          r.input, r.spike_hash, r.events, r.types, mill_text_double(number, r.duration_s), r.support);
+  fprintf(out, "# levels %u\n# episodes %" PRIu64 "\n# count_hash %016" PRIx64 "\n# complete %s\n", r.levels, r.episodes,
+          r.count_hash, r.complete ? "yes" : "no");
+  fputs("length,count,rate_hz,types,intervals_ms\n", out);
+  for (uint64_t i = 0; mill_mining_episode(m, i, &episode) == 0; i++)
+    if (print_csv_episode(out, m, &r, &episode, error) < 0)
+      return -1;
+  return done(out, error);
+}
+
+/* ---- JSON ---- */
+
+static void print_string(FILE *out, const char *text)
+{
+  fputc('"', out);
+  for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+    if (*p == '"' || *p == '\\')
+      fprintf(out, "\\%c", *p);
+    else if (*p < 0x20)
+      fprintf(out, "\\u%04x", *p);
+    else
+      fputc(*p, out);
+  }
+  fputc('"', out);
+}
+
+static void print_member(FILE *out, const char *key, const char *raw)
+{
+  fprintf(out, "  \"%s\": %s,\n", key, raw);
+}
+
+static void print_text(FILE *out, const char *key, const char *text)
+{
+  fprintf(out, "  \"%s\": ", key);
+  print_string(out, text);
+  fputs(",\n", out);
+}
+
+static void print_int(FILE *out, const char *key, uint64_t value)
+{
+  fprintf(out, "  \"%s\": %" PRIu64 ",\n", key, value);
+}
+
+static void print_hash(FILE *out, const char *key, uint64_t value)
+{
+  fprintf(out, "  \"%s\": \"%016" PRIx64 "\",\n", key, value);
+}
+
+static void print_json_head(FILE *out, const struct mill_mining *m, const struct mill_mining_report *r)
+{
+  char number[64];
+  print_text(out, "version", mill_version());
+  print_text(out, "config", mill_mining_config(m));
+  print_text(out, "input", r->input);
+  print_hash(out, "spike_hash", r->spike_hash);
+  print_member(out, "sorted", r->sorted ? "true" : "false");
+  print_int(out, "events", r->events);
+  print_int(out, "types", r->types);
+  print_member(out, "tick_ms", mill_text_ms(number, 1, r->tick_ps));
+  print_member(out, "first_ms", mill_text_ms(number, r->first, r->tick_ps));
+  print_member(out, "last_ms", mill_text_ms(number, r->last, r->tick_ps));
+  print_member(out, "duration_s", mill_text_double(number, r->duration_s));
+  print_text(out, "counter", r->counter);
+  print_text(out, "backend", r->backend);
+  print_int(out, "threads", r->threads);
+  print_text(out, "ties", r->ties);
+  print_member(out, "repeats", r->repeats ? "true" : "false");
+  print_int(out, "max_length", r->max_length);
+  print_int(out, "support", r->support);
+  print_text(out, "support_asked", r->support_text);
+}
+
+/* [[low, high], …] in ms. */
+static void print_bounds(FILE *out, int first, int64_t low, int64_t high, int64_t tick_ps)
+{
+  char text[2][64];
+  fprintf(out, "%s[%s, %s]", first ? "" : ", ", mill_text_ms(text[0], low, tick_ps), mill_text_ms(text[1], high, tick_ps));
+}
+
+static void print_json_levels(FILE *out, const struct mill_mining *m)
+{
+  struct mill_mining_level level;
+  char number[32];
+  fputs("  \"levels\": [", out);
+  for (uint32_t n = 1; mill_mining_level(m, n, &level) == 0; n++)
+    fprintf(out,
+            "%s\n    {\"level\": %u, \"candidates\": %" PRIu64 ", \"culled\": %" PRIu64 ", \"frequent\": %" PRIu64
+            ", \"wall_s\": %s}",
+            n > 1 ? "," : "", n, level.candidates, level.culled, level.frequent, mill_text_double(number, level.wall_s));
+  fputs("\n  ],\n", out);
+}
+
+static void print_json_episode(FILE *out, const struct mill_mining *m, const struct mill_mining_report *r,
+                               const struct mill_mining_episode *episode)
+{
+  char number[32];
+  fputs("\n    {\"types\": [", out);
+  for (uint32_t k = 0; k < episode->length; k++) {
+    fputs(k ? ", " : "", out);
+    print_string(out, mill_mining_type(m, episode->type[k]));
+  }
+  fputs("], \"intervals_ms\": [", out);
+  for (uint32_t k = 0; k + 1 < episode->length; k++)
+    print_bounds(out, k == 0, episode->low[k], episode->high[k], r->tick_ps);
+  fprintf(out, "], \"count\": %" PRIu64 ", \"rate_hz\": %s}", episode->count,
+          rate_text(number, episode->count, r->duration_s, "null"));
+}
+
+int mill_mine_json(FILE *out, const struct mill_mining *m, struct mill_error *error)
+{
+  struct mill_mining_report r;
+  struct mill_mining_episode episode;
+  char number[32];
+  mill_mining_report(m, &r);
+  fputs("{\n", out);
+  print_json_head(out, m, &r);
+  fputs("  \"intervals_ms\": [", out);
+  for (uint32_t i = 0; i < r.interval_count; i++)
+    print_bounds(out, i == 0, r.interval[i].low, r.interval[i].high, r.tick_ps);
+  fputs("],\n", out);
+  print_json_levels(out, m);
+  fputs("  \"episodes\": [", out);
+  for (uint64_t i = 0; mill_mining_episode(m, i, &episode) == 0; i++) {
+    fputs(i ? "," : "", out);
+    print_json_episode(out, m, &r, &episode);
+  }
+  fputs("\n  ],\n", out);
+  print_hash(out, "count_hash", r.count_hash);
+  print_int(out, "memory_bytes", r.memory_bytes);
+  print_member(out, "wall_s", mill_text_double(number, r.wall_s));
+  fprintf(out, "  \"complete\": %s\n}\n", r.complete ? "true" : "false");
+  return done(out, error);
+}

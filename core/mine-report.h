@@ -1,0 +1,19 @@
+/* What `spikemill mine` says of its result: a table for people, CSV for data frames, JSON for programs. */
+#ifndef MILL_MINE_REPORT_H
+#define MILL_MINE_REPORT_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <spikemill/mining.h>
+
+/* The recording, the settings, the levels, the `most` most frequent episodes of each level, longest level first, and the sum. */
+int mill_mine_table(FILE *out, const struct mill_mining *mining, uint64_t most, struct mill_error *error);
+
+/* A head of comments and one line an episode: length,count,rate_hz,types,intervals_ms. Types are separated by blanks, a name that holds a
+   blank or quote stands in quotes (doubled inside); intervals as "(0,5] (5,10]". rate_hz is empty when the recording has no duration. */
+int mill_mine_csv(FILE *out, const struct mill_mining *mining, struct mill_error *error);
+
+/* One object, as doc/formats.md describes it. */
+int mill_mine_json(FILE *out, const struct mill_mining *mining, struct mill_error *error);
+
+#endif

@@ -1,0 +1,348 @@
+/* The public face of mining: <spikemill/mining.h>. Types are the units with at least one event, numbered in order of their units, so that
+   a network's silent neurons cost nothing. */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <spikemill/mining.h>
+#include "job.h"
+#include "levels.h"
+#include "memory.h"
+#include "registry.h"
+#include "simulation.h"
+#include "stream.h"
+#include "text.h"
+
+#define NAME_SIZE 8192
+
+struct mill_mining {
+  struct mill_job *job;
+  struct mill_stream *stream;
+  uint32_t types;
+  char **name;               /* [types] */
+  uint64_t events, duration; /* duration in ticks */
+  int64_t first, last;
+  uint64_t support;
+  uint32_t threads;
+  struct mill_episodes episodes;
+  int ran, complete;
+  uint64_t count_hash, memory_before, peak_before, memory_bytes;
+  double wall_s;
+  int (*progress)(const struct mill_mining_progress *progress, void *self);
+  void *self;
+};
+
+/* ---- The recording ---- */
+
+/* The units with events: a bit each, and how many there are before each word. */
+struct presence {
+  uint64_t words;
+  uint64_t *bit;
+  uint32_t *before;
+};
+
+static int find_types(struct mill_mining *m, struct presence *p, struct mill_error *error)
+{
+  const struct mill_stream *s = m->stream;
+  uint64_t units = mill_stream_units(&s->info);
+  p->words = units / 64 + 1;
+  p->bit = mill_allocate_or_fail("units with events", p->words, sizeof *p->bit, error);
+  p->before = p->bit ? mill_allocate_or_fail("numbers of types", p->words, sizeof *p->before, error) : NULL;
+  if (!p->before)
+    return -1;
+  for (uint64_t i = 0; i < s->count; i++)
+    p->bit[s->event[i].unit / 64] |= UINT64_C(1) << s->event[i].unit % 64;
+  for (uint64_t w = 0; w < p->words; w++) {
+    p->before[w] = m->types;
+    m->types += (uint32_t)__builtin_popcountll(p->bit[w]);
+  }
+  return 0;
+}
+
+static int name_types(struct mill_mining *m, const struct presence *p, struct mill_error *error)
+{
+  char *buffer = malloc(NAME_SIZE);
+  uint32_t type = 0;
+  m->name = calloc((size_t)m->types + 1, sizeof *m->name);
+  for (uint64_t w = 0; m->name && buffer && w < p->words; w++) {
+    for (uint64_t left = p->bit[w]; left; left &= left - 1, type++) {
+      uint32_t unit = (uint32_t)(64 * w) + (uint32_t)__builtin_ctzll(left);
+      m->name[type] = strdup(mill_stream_unit(&m->stream->info, unit, buffer, NAME_SIZE));
+      if (!m->name[type])
+        goto failed;
+    }
+  }
+  if (!m->name || !buffer)
+    goto failed;
+  free(buffer);
+  return 0;
+failed:
+  free(buffer);
+  return mill_fail(error, MILL_RESOURCES, "out of memory for the names of %u types", m->types);
+}
+
+/* Numbers the types, names them, and renumbers the events. */
+static int take_types(struct mill_mining *m, struct mill_error *error)
+{
+  struct presence p = {0};
+  struct mill_stream *s = m->stream;
+  int rc = -1;
+  if (find_types(m, &p, error) == 0 && name_types(m, &p, error) == 0) {
+    for (uint64_t i = 0; i < s->count; i++) {
+      uint32_t unit = s->event[i].unit, w = unit / 64;
+      s->event[i].unit = p.before[w] + (uint32_t)__builtin_popcountll(p.bit[w] & ((UINT64_C(1) << unit % 64) - 1));
+    }
+    rc = 0;
+  }
+  mill_release(p.bit);
+  mill_release(p.before);
+  return rc;
+}
+
+/* As the file states it, and as far as a run came that was interrupted; else from the first event to the last. */
+static uint64_t duration_of(const struct mill_mining *m)
+{
+  const struct mill_stream_info *info = &m->stream->info;
+  const struct mill_stream_end *end = &m->stream->end;
+  int64_t stop = !end->complete && end->stop > info->start && end->stop < info->stop ? end->stop : info->stop;
+  if (info->start != info->stop)
+    return (uint64_t)stop - (uint64_t)info->start;
+  return (uint64_t)m->last - (uint64_t)m->first;
+}
+
+static int read_stream(struct mill_mining *m, struct mill_error *error)
+{
+  const struct mill_stream_options options = {.columns = m->job->columns, .tick = m->job->tick};
+  if (mill_stream_read(m->job->spikes, &options, &m->stream, error) < 0)
+    return -1;
+  m->events = m->stream->count;
+  if (m->events) {
+    m->first = m->stream->event[0].tick;
+    m->last = m->stream->event[m->events - 1].tick;
+  }
+  m->duration = duration_of(m);
+  if (!m->stream->was_sorted)
+    mill_note("%s: was not in order of time, and was sorted", m->job->spikes);
+  if (!m->stream->end.complete)
+    mill_note("%s: is a part of a run that was interrupted", m->job->spikes);
+  return take_types(m, error);
+}
+
+/* What depends on the recording. */
+static int resolve(struct mill_mining *m, struct mill_error *error)
+{
+  struct mill_job *job = m->job;
+  const int64_t tick_ps = m->stream->info.tick_ps;
+  struct mill_error inner = {0};
+  if (mill_intervals_to_ticks(job->interval, job->interval_count, tick_ps, &inner) < 0)
+    return mill_place_fail(error, &job->place, "intervals", "%s", inner.text);
+  if (mill_support_count(&job->support, m->duration, tick_ps, m->events, &m->support, &inner) < 0)
+    return mill_place_fail(error, &job->place, "support", "%s", inner.text);
+  if (job->support.kind == MILL_SUPPORT_RATE && m->duration == 0 && m->events)
+    mill_note("%s: all events have one time, so that a support of %s is that of 1", job->spikes, job->support_text);
+  m->threads = job->threads ? job->threads : mill_processors();
+  return 0;
+}
+
+int mill_mining_open(const char *path, const char *const *overrides, size_t override_count, struct mill_mining **mining,
+                     struct mill_error *error)
+{
+  struct mill_mining *m = calloc(1, sizeof *m);
+  uint64_t limit;
+  *mining = NULL;
+  if (!m)
+    return mill_fail(error, MILL_RESOURCES, "out of memory");
+  m->memory_before = mill_memory_held();
+  m->peak_before = mill_memory_peak();
+  if (mill_memory_limit(&limit, error) < 0 || mill_job_read(path, overrides, override_count, &m->job, error) < 0 ||
+      read_stream(m, error) < 0 || resolve(m, error) < 0) {
+    mill_mining_free(m);
+    return -1;
+  }
+  *mining = m;
+  return 0;
+}
+
+void mill_mining_free(struct mill_mining *m)
+{
+  if (!m)
+    return;
+  mill_episodes_free(&m->episodes);
+  for (uint32_t i = 0; m->name && i < m->types; i++)
+    free(m->name[i]);
+  free(m->name);
+  mill_stream_free(m->stream);
+  mill_job_free(m->job);
+  free(m);
+}
+
+/* ---- Mining ---- */
+
+/* The most held so far: by the process' peak when it is of this mining, else by what is held now. */
+static void measure(struct mill_mining *m)
+{
+  uint64_t held = mill_memory_held(), peak = mill_memory_peak();
+  uint64_t most = peak > m->peak_before ? peak : held;
+  if (most > m->memory_before && most - m->memory_before > m->memory_bytes)
+    m->memory_bytes = most - m->memory_before;
+}
+
+static int on_progress(const struct mill_mining_progress *progress, void *self)
+{
+  struct mill_mining *m = self;
+  measure(m);
+  return m->progress ? m->progress(progress, m->self) : 0;
+}
+
+static int search(struct mill_mining *m, double begun, struct mill_error *error)
+{
+  const struct mill_job *job = m->job;
+  struct mill_team *team = NULL;
+  struct mill_counting *counting = NULL;
+  int rc = -1;
+  m->episodes.budget = job->memory / 2;
+  if (mill_team_create(m->threads, &team, error) < 0)
+    return -1;
+  const struct mill_counting_setup counter = {.plugin = job->counter.plugin,
+                                              .params = job->counter.values,
+                                              .event = m->stream->event,
+                                              .events = m->events,
+                                              .types = m->types,
+                                              .ties = job->ties,
+                                              .interval = job->interval,
+                                              .interval_count = job->interval_count,
+                                              .threshold = m->support,
+                                              .memory = job->memory - job->memory / 2,
+                                              .team = team};
+  if (mill_counting_open(&counter, &counting, error) < 0)
+    goto done;
+  measure(m);
+  mill_release(m->stream->event);
+  m->stream->event = NULL;
+  const struct mill_levels_setup levels = {.counting = counting,
+                                           .types = m->types,
+                                           .interval_count = job->interval_count,
+                                           .threshold = m->support,
+                                           .max_length = job->max_length,
+                                           .repeats = job->repeats,
+                                           .max_candidates = job->max_candidates,
+                                           .memory = job->memory,
+                                           .workers = m->threads,
+                                           .begun = begun,
+                                           .progress = on_progress,
+                                           .self = m};
+  rc = mill_levels_run(&levels, &m->episodes, error);
+  measure(m);
+done:
+  mill_counting_close(counting);
+  mill_team_free(team);
+  return rc;
+}
+
+int mill_mining_run(struct mill_mining *m, int (*progress)(const struct mill_mining_progress *progress, void *self), void *self,
+                    struct mill_error *error)
+{
+  double begun = mill_seconds();
+  int rc = 0;
+  if (m->ran)
+    return mill_fail(error, MILL_USAGE, "mined already");
+  m->ran = 1;
+  m->progress = progress;
+  m->self = self;
+  if (m->events)
+    rc = search(m, begun, error);
+  m->complete = rc == 0;
+  if (mill_episodes_sort(&m->episodes, m->job->interval, &m->count_hash, rc == 0 ? error : NULL) < 0) {
+    m->episodes.levels = 0;
+    m->complete = 0;
+    rc = -1;
+  }
+  measure(m);
+  m->wall_s = mill_seconds() - begun;
+  return rc;
+}
+
+/* ---- Results ---- */
+
+static uint64_t episode_count(const struct mill_mining *m)
+{
+  uint64_t count = 0;
+  for (uint32_t n = 1; n <= m->episodes.levels; n++)
+    count += m->episodes.level[n].count;
+  return count;
+}
+
+void mill_mining_report(const struct mill_mining *m, struct mill_mining_report *report)
+{
+  static const char *const ties[] = {[MILL_TIES_ORDER] = "order", [MILL_TIES_STRICT] = "strict"};
+  const struct mill_job *job = m->job;
+  const struct mill_stream *s = m->stream;
+  *report = (struct mill_mining_report){.input = job->spikes,
+                                        .counter = job->counter.plugin->name,
+                                        .backend = "cpu",
+                                        .ties = ties[job->ties],
+                                        .events = m->events,
+                                        .types = m->types,
+                                        .threads = m->threads,
+                                        .sorted = s->was_sorted,
+                                        .tick_ps = s->info.tick_ps,
+                                        .first = m->first,
+                                        .last = m->last,
+                                        .duration_s = (double)m->duration * (double)s->info.tick_ps / 1e12,
+                                        .support = m->support,
+                                        .support_text = job->support_text,
+                                        .levels = m->episodes.levels,
+                                        .complete = m->complete,
+                                        .episodes = episode_count(m),
+                                        .count_hash = m->count_hash,
+                                        .memory_bytes = m->memory_bytes,
+                                        .wall_s = m->wall_s,
+                                        .spike_hash = s->end.spike_hash,
+                                        .max_length = job->max_length,
+                                        .repeats = job->repeats,
+                                        .interval_count = job->interval_count,
+                                        .interval = job->interval,
+                                        .intervals_text = job->intervals_text};
+}
+
+int mill_mining_level(const struct mill_mining *m, uint32_t level, struct mill_mining_level *out)
+{
+  if (level < 1 || level > m->episodes.levels)
+    return -1;
+  const struct mill_episode_level *l = &m->episodes.level[level];
+  *out = (struct mill_mining_level){.candidates = l->candidates, .frequent = l->count, .wall_s = l->wall_s};
+  return 0;
+}
+
+int mill_mining_episode(const struct mill_mining *m, uint64_t index, struct mill_mining_episode *out)
+{
+  const struct mill_episodes *e = &m->episodes;
+  uint32_t interval[MILL_LENGTH_MAX], n = 1;
+  for (; n <= e->levels && index >= e->level[n].count; n++)
+    index -= e->level[n].count;
+  if (n > e->levels)
+    return -1;
+  uint32_t at = e->level[n].order[index];
+  out->length = n;
+  out->count = mill_episode_at(e, n, at)->count;
+  mill_episode_nodes(e, n, at, out->type, interval);
+  for (uint32_t k = 0; k + 1 < n; k++) {
+    out->low[k] = m->job->interval[interval[k]].low;
+    out->high[k] = m->job->interval[interval[k]].high;
+  }
+  return 0;
+}
+
+const char *mill_mining_type(const struct mill_mining *m, uint32_t type)
+{
+  return type < m->types ? m->name[type] : NULL;
+}
+
+const char *mill_mining_config(const struct mill_mining *m)
+{
+  return m->job->config;
+}

@@ -1,0 +1,158 @@
+/* Variants of a mining job: the time is that of counting, without reading the file, the result are the frequent episodes and their
+   counts. Counters are exact: all variants must agree. */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+#include "variant.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <spikemill/mining.h>
+#include "memory.h"
+#include "text.h"
+
+static int open_mining(const struct mill_variant *variant, const char *path, struct mill_mining **mining, struct mill_error *error)
+{
+  return mill_mining_open(path, (const char *const *)variant->overrides.text, variant->overrides.count, mining, error);
+}
+
+static int stop(const struct mill_mining_progress *progress, void *self)
+{
+  (void)progress;
+  (void)self;
+  return mill_interrupted();
+}
+
+static int run(const struct mill_variant *variant, const char *path, struct mill_result *result, struct mill_error *error)
+{
+  struct mill_mining *mining = NULL;
+  struct mill_mining_report report;
+  int rc;
+  mill_memory_peak_restart(); /* a report's memory is known from the process' peak */
+  rc = open_mining(variant, path, &mining, error);
+  if (rc == 0)
+    rc = mill_mining_run(mining, stop, NULL, error);
+  if (rc == 0) {
+    mill_mining_report(mining, &report);
+    result->seconds = report.wall_s;
+    result->memory_bytes = report.memory_bytes;
+    result->group = 0;
+    mill_text_format(result->hash, sizeof result->hash, "%016llx", (unsigned long long)report.count_hash);
+  }
+  mill_mining_free(mining);
+  return rc;
+}
+
+static int same_episode(const struct mill_mining_episode *a, const struct mill_mining_episode *b)
+{
+  size_t gaps = a->length - 1;
+  return a->length == b->length && memcmp(a->type, b->type, a->length * sizeof *a->type) == 0 &&
+         memcmp(a->low, b->low, gaps * sizeof *a->low) == 0 && memcmp(a->high, b->high, gaps * sizeof *a->high) == 0;
+}
+
+/* Whether an episode is among those from `at` on. */
+static int has_episode(const struct mill_mining *mining, uint64_t at, const struct mill_mining_episode *wanted)
+{
+  struct mill_mining_episode episode;
+  for (; mill_mining_episode(mining, at, &episode) == 0; at++) {
+    if (same_episode(&episode, wanted))
+      return 1;
+  }
+  return 0;
+}
+
+/* "A -(0,5]→ B -(5,10]→ C", in ms; malloc'ed, NULL when out of memory. */
+static char *episode_text(const struct mill_mining *mining, const struct mill_mining_episode *e)
+{
+  struct mill_mining_report report;
+  char *text = mill_sentence("%s", mill_mining_type(mining, e->type[0]));
+  mill_mining_report(mining, &report);
+  for (uint32_t i = 0; text && i + 1 < e->length; i++) {
+    char low[64], high[64], *longer;
+    longer = mill_sentence("%s -(%s,%s]→ %s", text, mill_text_ms(low, e->low[i], report.tick_ps),
+                           mill_text_ms(high, e->high[i], report.tick_ps), mill_mining_type(mining, e->type[i + 1]));
+    free(text);
+    text = longer;
+  }
+  return text;
+}
+
+/* Both list their episodes in one order, so that of the two at the first place where the lists differ one is missing in the other. */
+static char *first_difference(struct mill_mining *const mining[2], const char *const name[2])
+{
+  struct mill_mining_episode episode[2];
+  char *shown, *sentence;
+  int has[2], same, only;
+  for (uint64_t at = 0;; at++) {
+    has[0] = mill_mining_episode(mining[0], at, &episode[0]) == 0;
+    has[1] = mill_mining_episode(mining[1], at, &episode[1]) == 0;
+    if (!has[0] && !has[1])
+      return mill_sentence("`%s` and `%s` gave other counts before, but not when they ran again", name[0], name[1]);
+    same = has[0] && has[1] && same_episode(&episode[0], &episode[1]);
+    if (same && episode[0].count == episode[1].count)
+      continue;
+    only = !same && (!has[0] || (has[1] && has_episode(mining[1], at + 1, &episode[0])));
+    break;
+  }
+  shown = episode_text(mining[only], &episode[only]);
+  if (!shown)
+    return NULL;
+  if (same)
+    sentence = mill_sentence("first difference: %s: %llu with `%s`, %llu with `%s` (intervals in ms)", shown,
+                             (unsigned long long)episode[0].count, name[0], (unsigned long long)episode[1].count, name[1]);
+  else
+    sentence = mill_sentence("first difference: %s: %llu with `%s`, not frequent with `%s` (intervals in ms)", shown,
+                             (unsigned long long)episode[only].count, name[only], name[!only]);
+  free(shown);
+  return sentence;
+}
+
+static int difference(const struct mill_variant *a, const struct mill_variant *b, const char *path, char **sentence,
+                      struct mill_error *error)
+{
+  const struct mill_variant *variant[2] = {a, b};
+  const char *const name[2] = {a->name, b->name};
+  struct mill_mining *mining[2] = {NULL, NULL};
+  int rc = 0;
+  for (int i = 0; rc == 0 && i < 2; i++) {
+    rc = open_mining(variant[i], path, &mining[i], error);
+    if (rc == 0)
+      rc = mill_mining_run(mining[i], stop, NULL, error);
+  }
+  if (rc == 0) {
+    *sentence = first_difference(mining, name);
+    if (!*sentence)
+      rc = mill_fail(error, MILL_RESOURCES, "out of memory");
+  }
+  mill_mining_free(mining[0]);
+  mill_mining_free(mining[1]);
+  return rc;
+}
+
+static int config(const struct mill_variant *variant, const char *path, char **text, struct mill_error *error)
+{
+  struct mill_mining *mining = NULL;
+  if (open_mining(variant, path, &mining, error) < 0)
+    return -1;
+  *text = strdup(mill_mining_config(mining));
+  mill_mining_free(mining);
+  return *text ? 0 : mill_fail(error, MILL_RESOURCES, "out of memory");
+}
+
+const struct mill_subject mill_subject_mining = {
+    .what = "mining",
+    .section = "mining",
+    .hash = "hash of counts",
+    .equal = "all variants found the same episodes and counts",
+    .alone = "one variant",
+    .key =
+        {
+            [MILL_AXIS_COUNTER] = "mining.counter",
+            [MILL_AXIS_BACKEND] = "mining.backend",
+            [MILL_AXIS_THREADS] = "mining.threads",
+        },
+    .run = run,
+    .difference = difference,
+    .config = config,
+};
