@@ -12,21 +12,26 @@
 #include "ini.h"
 #include "text.h"
 
-/* `sink` may be NULL. */
+/* `sink` may be NULL. *sim is the caller's to free, also after a failure. */
 static int simulate(const struct mill_variant *variant, const char *path,
-                    void (*sink)(const struct mill_event *events, size_t n, void *self), void *self, struct mill_result *result,
+                    void (*sink)(const struct mill_event *events, size_t n, void *self), void *self, struct mill_simulation **sim,
                     struct mill_error *error)
 {
   const struct mill_options how = {(const char *const *)variant->overrides.text, variant->overrides.count, variant->threads, NULL};
-  struct mill_simulation *sim = NULL;
+  *sim = NULL;
+  if (mill_simulation_open(path, &how, sim, error) < 0)
+    return -1;
+  mill_simulation_listen(*sim, sink, self);
+  if (mill_advance_all(*sim, NULL, error) < 0)
+    return -1;
+  return mill_interrupted() ? mill_fail(error, MILL_INTERRUPTED, "interrupted") : 0;
+}
+
+static int run(const struct mill_variant *variant, const char *path, struct mill_result *result, struct mill_error *error)
+{
+  struct mill_simulation *sim;
   struct mill_simulation_report report;
-  int rc = mill_simulation_open(path, &how, &sim, error);
-  if (rc == 0) {
-    mill_simulation_listen(sim, sink, self);
-    rc = mill_advance_all(sim, NULL, error);
-  }
-  if (rc == 0 && mill_interrupted())
-    rc = mill_fail(error, MILL_INTERRUPTED, "interrupted");
+  int rc = simulate(variant, path, NULL, NULL, &sim, error);
   if (rc == 0) {
     mill_simulation_report(sim, &report);
     result->seconds = report.wall_s;
@@ -37,11 +42,6 @@ static int simulate(const struct mill_variant *variant, const char *path,
   }
   mill_simulation_free(sim);
   return rc;
-}
-
-static int run(const struct mill_variant *variant, const char *path, struct mill_result *result, struct mill_error *error)
-{
-  return simulate(variant, path, NULL, NULL, result, error);
 }
 
 struct tape {
@@ -67,40 +67,60 @@ static void record(const struct mill_event *events, size_t n, void *self)
   tape->count += n;
 }
 
-static void describe(char *text, size_t size, const struct tape *tape, size_t at)
+/* "exc:17 fires at 12.3 ms", malloc'ed; NULL when out of memory. */
+static char *describe(const struct mill_simulation *sim, const struct tape *tape, size_t at)
 {
-  if (at < tape->count)
-    mill_text_format(text, size, "neuron %u fires at step %lld", tape->event[at].unit, (long long)tape->event[at].tick);
-  else
-    mill_text_format(text, size, "there is no further spike");
+  struct mill_simulation_report report;
+  struct mill_population_report population = {.name = ""};
+  char time[32];
+  uint32_t neuron;
+  if (at == tape->count)
+    return mill_sentence("there is no further spike");
+  mill_simulation_report(sim, &report);
+  neuron = tape->event[at].unit;
+  for (uint32_t i = 0; mill_simulation_population(sim, i, &population) == 0 && neuron >= population.size; i++)
+    neuron -= population.size;
+  mill_text_format(time, sizeof time, "%.10g", (double)tape->event[at].tick * report.dt);
+  return mill_sentence("%s:%u fires at %s ms", population.name, neuron, time);
+}
+
+static char *first_difference(const struct mill_simulation *sim, const struct tape tapes[2], const char *const name[2])
+{
+  char *left, *right, *sentence = NULL;
+  size_t at = 0;
+  while (at < tapes[0].count && at < tapes[1].count && tapes[0].event[at].tick == tapes[1].event[at].tick &&
+         tapes[0].event[at].unit == tapes[1].event[at].unit)
+    at++;
+  if (at == tapes[0].count && at == tapes[1].count)
+    return mill_sentence("`%s` and `%s`: the same spikes, other weights", name[0], name[1]);
+  left = describe(sim, &tapes[0], at);
+  right = describe(sim, &tapes[1], at);
+  if (left && right)
+    sentence = mill_sentence("first difference, spike %zu: in `%s` %s, in `%s` %s", at + 1, name[0], left, name[1], right);
+  free(left);
+  free(right);
+  return sentence;
 }
 
 static int difference(const struct mill_variant *a, const struct mill_variant *b, const char *path, char **sentence,
                       struct mill_error *error)
 {
-  const struct mill_variant *variant[2] = {a, b};
+  const char *const name[2] = {a->name, b->name};
   struct tape tapes[2] = {{0}, {0}};
-  struct mill_result result;
-  char left[96], right[96];
-  size_t at = 0;
-  int rc = 0;
-  for (int i = 0; rc == 0 && i < 2; i++)
-    rc = simulate(variant[i], path, record, &tapes[i], &result, error);
+  struct mill_simulation *sim = NULL;
+  int rc = simulate(a, path, record, &tapes[0], &sim, error);
+  if (rc == 0) {
+    mill_simulation_free(sim); /* one at a time: networks may be large */
+    rc = simulate(b, path, record, &tapes[1], &sim, error);
+  }
   if (rc == 0 && (tapes[0].full || tapes[1].full))
     rc = mill_fail(error, MILL_RESOURCES, "out of memory for the spikes of both variants");
-  if (rc < 0)
-    goto done;
-  while (at < tapes[0].count && at < tapes[1].count && tapes[0].event[at].tick == tapes[1].event[at].tick &&
-         tapes[0].event[at].unit == tapes[1].event[at].unit)
-    at++;
-  describe(left, sizeof left, &tapes[0], at);
-  describe(right, sizeof right, &tapes[1], at);
-  *sentence = at == tapes[0].count && at == tapes[1].count
-                  ? mill_sentence("`%s` and `%s`: the same spikes, other weights", a->name, b->name)
-                  : mill_sentence("first difference, spike %zu: in `%s` %s, in `%s` %s", at + 1, a->name, left, b->name, right);
-  if (!*sentence)
-    rc = mill_fail(error, MILL_RESOURCES, "out of memory");
-done:
+  if (rc == 0) {
+    *sentence = first_difference(sim, tapes, name);
+    if (!*sentence)
+      rc = mill_fail(error, MILL_RESOURCES, "out of memory");
+  }
+  mill_simulation_free(sim);
   free(tapes[0].event);
   free(tapes[1].event);
   return rc;
