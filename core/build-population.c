@@ -4,14 +4,12 @@
 #endif
 #include "simulation.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/types.h>
 
 #include <spikemill/device.h>
+#include "lines.h"
 #include "memory.h"
 #include "text.h"
 
@@ -46,54 +44,34 @@ static const char *put_value(void *column, const struct mill_neuron_ops *ops, co
 }
 
 /* One number a line; # starts a comment. Calls for exactly `count` of them. */
-static int parse_values(const char *path, FILE *in, uint32_t count, double *values, struct mill_error *error)
+static int parse_values(struct mill_lines *lines, uint32_t count, double *values, struct mill_error *error)
 {
-  unsigned long number = 0;
-  size_t capacity = 0;
   uint32_t n = 0;
-  char *line = NULL;
-  ssize_t length;
-  int rc = 0;
-  while (rc == 0 && (length = getline(&line, &capacity, in)) >= 0) {
-    number++;
-    if (strlen(line) != (size_t)length) {
-      rc = mill_fail(error, MILL_DATA, "%s:%lu: a NUL byte", path, number);
-      break;
-    }
-    line[strcspn(line, "\r\n#")] = 0;
-    if (line[strspn(line, " \t")] == 0)
-      continue;
+  int more;
+  while ((more = mill_lines_next(lines, error)) > 0) {
+    lines->text[strcspn(lines->text, "#")] = 0;
     if (n == count)
-      rc = mill_fail(error, MILL_DATA, "%s:%lu: more values than the population's %u neurons", path, number, count);
-    else if (mill_text_real(line, &values[n++]) < 0)
-      rc = mill_fail(error, MILL_DATA, "%s:%lu: expected a number, found `%.60s`", path, number, line);
+      return mill_lines_refuse(lines, error, "more values than the population's %u neurons", count);
+    if (mill_text_real(lines->text, &values[n++]) < 0)
+      return mill_lines_refuse(lines, error, "expected a number, found `%.60s`", lines->text);
   }
-  if (rc == 0 && ferror(in))
-    rc = mill_fail(error, MILL_DATA, "%s: %s", path, strerror(errno));
-  if (rc == 0 && n < count)
-    rc = mill_fail(error, MILL_DATA, "%s: holds %u values, the population has %u neurons", path, n, count);
-  free(line);
-  return rc;
+  if (more == 0 && n < count)
+    return mill_fail(error, MILL_DATA, "%s: holds %u values, the population has %u neurons", lines->path, n, count);
+  return more;
 }
 
 static int read_values(const char *folder, const char *file, uint32_t count, double *values, struct mill_error *error)
 {
   size_t size = strlen(folder) + strlen(file) + 1;
   char *path = malloc(size);
-  struct stat st;
-  FILE *in = NULL;
-  int rc;
+  struct mill_lines *lines = NULL;
+  int rc = -1;
   if (!path)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
   mill_text_format(path, size, "%s%s", file[0] == '/' ? "" : folder, file);
-  if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-    rc = mill_fail(error, MILL_DATA, "%s: is not a regular file", path);
-  else if (!(in = fopen(path, "r")))
-    rc = mill_fail(error, MILL_DATA, "%s: %s", path, strerror(errno));
-  else
-    rc = parse_values(path, in, count, values, error);
-  if (in)
-    fclose(in);
+  if (mill_lines_open(path, &lines, error) == 0)
+    rc = parse_values(lines, count, values, error);
+  mill_lines_close(lines);
   free(path);
   return rc;
 }

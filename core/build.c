@@ -72,11 +72,19 @@ static uint64_t sample_bytes(const struct mill_netfile *file)
   return times(samples, sizeof(struct mill_sample) + 2 * MILL_EPOCH_MAX * sizeof(double));
 }
 
-void mill_estimate(const struct mill_netfile *file, struct mill_estimate *e)
+/* Keeps the section that needs most. */
+static void compare_section(struct mill_estimate *e, const struct mill_place *place, const char *what, uint64_t bytes)
 {
-  uint64_t largest = 0;
-  uint64_t *slots = calloc(file->population_count + 1, sizeof *slots);
-  memset(e, 0, sizeof *e);
+  if (bytes <= e->largest.bytes)
+    return;
+  e->largest.place = place;
+  e->largest.what = what;
+  e->largest.bytes = bytes;
+}
+
+static void estimate_projections(const struct mill_netfile *file, uint64_t *slots, struct mill_estimate *e)
+{
+  uint64_t section = 0;
   for (uint32_t i = 0; i < file->projection_count; i++) {
     const struct mill_projection_setup *p = &file->projection[i];
     struct mill_weighing w = {.weight = p->weight, .delay = p->delay, .edges = p->edges};
@@ -86,40 +94,50 @@ void mill_estimate(const struct mill_netfile *file, struct mill_estimate *e)
     e->synapses = plus(e->synapses, n);
     e->synapse_bytes = plus(e->synapse_bytes, bytes);
     e->transient_bytes = transient > e->transient_bytes ? transient : e->transient_bytes;
-    if (plus(bytes, transient) > largest) {
-      largest = plus(bytes, transient);
-      e->largest_projection = i;
-    }
+    section = i && p[-1].place.section == p->place.section ? plus(section, bytes) : bytes;
+    compare_section(e, &p->place, "synapses", plus(section, transient));
     delay = n ? round_slots(likely_delay(p, file->dt)) : 1;
     if (slots && delay > slots[p->target])
       slots[p->target] = delay;
   }
+}
+
+void mill_estimate(const struct mill_netfile *file, struct mill_estimate *e)
+{
+  uint64_t *slots = calloc(file->population_count + 1, sizeof *slots), samples = sample_bytes(file);
+  memset(e, 0, sizeof *e);
+  estimate_projections(file, slots, e);
   for (uint32_t i = 0; i < file->population_count; i++) {
     const struct mill_population_setup *p = &file->population[i];
     const struct mill_neuron_ops *ops = p->model.plugin->ops;
-    uint64_t depth = slots && slots[i] ? slots[i] : 1, padded = ((uint64_t)p->size + 63) / 64 * 64;
+    uint64_t depth = slots && slots[i] ? slots[i] : 1, padded = ((uint64_t)p->size + 63) / 64 * 64, state, ring;
+    state = (uint64_t)p->size * ops->state_count * 8 + 16 * padded;
+    ring = times(padded * depth, ops->receptor_count * (uint64_t)(file->accumulate / 8));
     e->neurons += p->size;
-    e->state_bytes = plus(e->state_bytes, (uint64_t)p->size * ops->state_count * 8 + 16 * padded);
-    e->ring_bytes = plus(e->ring_bytes, times(padded * depth, ops->receptor_count * (uint64_t)(file->accumulate / 8)));
+    e->state_bytes = plus(e->state_bytes, state);
+    e->ring_bytes = plus(e->ring_bytes, ring);
+    compare_section(e, &p->place, ring > state ? "delay rings" : "neurons", plus(ring, state));
   }
   free(slots);
-  e->state_bytes = plus(e->state_bytes, sample_bytes(file));
+  compare_section(e, &file->record.place, "samples", samples);
+  e->state_bytes = plus(e->state_bytes, samples);
   e->total_bytes = plus(plus(e->synapse_bytes, e->ring_bytes), plus(e->state_bytes, plus(e->transient_bytes, UINT64_C(8) << 20)));
 }
 
-int mill_estimate_check(const struct mill_netfile *file, const struct mill_estimate *e, struct mill_error *error)
+int mill_estimate_check(const struct mill_estimate *e, struct mill_error *error)
 {
   uint64_t available = mill_memory_free();
-  char need[32], has[32], of[256] = "";
+  char need[32], has[32], part[32];
   if (e->total_bytes <= available)
     return 0;
-  if (file->projection_count)
-    mill_text_format(of, sizeof of, "; most of it is projection `%s`", file->projection[e->largest_projection].name);
-  mill_fail(error, MILL_RESOURCES, "the network needs %s for %llu synapses and %llu neurons, %s are free%s",
+  mill_fail(error, MILL_RESOURCES, "the network needs %s for %llu synapses and %llu neurons, %s are free",
             mill_memory_text(need, e->total_bytes), (unsigned long long)e->synapses, (unsigned long long)e->neurons,
-            mill_memory_text(has, available), of);
-  if (file->projection_count && e->synapse_bytes > e->ring_bytes)
-    mill_place_refuse(error, &file->projection[e->largest_projection].place, MILL_RESOURCES, error->text);
+            mill_memory_text(has, available));
+  if (!e->largest.place)
+    return -1;
+  mill_place_fail(error, e->largest.place, NULL, "%s; %s of it for the %s of this section", error->text,
+                  mill_memory_text(part, e->largest.bytes), e->largest.what);
+  error->status = MILL_RESOURCES;
   return -1;
 }
 
@@ -330,7 +348,7 @@ int mill_build(struct mill_simulation *sim, struct mill_error *error)
 {
   const struct mill_netfile *file = sim->file;
   mill_estimate(file, &sim->estimate);
-  if (mill_estimate_check(file, &sim->estimate, error) < 0)
+  if (mill_estimate_check(&sim->estimate, error) < 0)
     return -1;
   sim->population = calloc(file->population_count + 1u, sizeof *sim->population);
   sim->projection = calloc(file->projection_count + 1u, sizeof *sim->projection);

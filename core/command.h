@@ -17,6 +17,7 @@ int mill_cmd_check(int argc, char **argv);
 int mill_cmd_compare(int argc, char **argv);
 int mill_cmd_convert(int argc, char **argv);
 int mill_cmd_mine(int argc, char **argv);
+int mill_cmd_generate(int argc, char **argv);
 int mill_cmd_info(int argc, char **argv);
 int mill_cmd_new(int argc, char **argv);
 

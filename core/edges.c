@@ -1,85 +1,28 @@
-/* Edge lists. Read in two passes, one that counts lines and one that parses, so that the arrays are allocated once and in full
-   size. Strict: whatever is not exactly a header and numbers is refused with its line. */
+/* Edge lists. Read in two passes, one that counts edges and one that parses them, so that the arrays are allocated once, in full size,
+   and only when memory holds them. Strict: whatever is not exactly a header and numbers is refused with its line. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include "connect.h"
+#include "lines.h"
 #include "memory.h"
 #include "text.h"
-
-#define LINE_MAX_CHARS 1000
-#define BUFFER (1u << 16)
 
 enum { SOURCE, TARGET, WEIGHT, DELAY, COLUMNS };
 static const char *const column_names[COLUMNS] = {"source", "target", "weight", "delay"};
 static const char header_help[] = "expected a header line with the columns source,target[,weight][,delay]";
 
 struct reader {
-  const char *path;
-  FILE *file;
-  size_t have, at;
-  uint64_t line;
+  struct mill_lines *lines;
   int column[COLUMNS]; /* place of each column, -1 when absent */
   int columns;
   struct mill_edges *edges;
   uint64_t capacity;
-  char text[LINE_MAX_CHARS + 2]; /* and a carriage return */
-  char buffer[BUFFER];
 };
-
-static int refill(struct reader *r)
-{
-  r->at = 0;
-  r->have = fread(r->buffer, 1, sizeof r->buffer, r->file);
-  return r->have > 0;
-}
-
-static int too_long(const struct reader *r, uint64_t line, struct mill_error *error)
-{
-  return mill_fail(error, MILL_DATA, "%s:%" PRIu64 ": the line is longer than %d characters", r->path, line, LINE_MAX_CHARS);
-}
-
-/* The next line without its end in r->text: 1; at the end of the file: 0; -1 on error. */
-static int next_line(struct reader *r, struct mill_error *error)
-{
-  size_t n = 0;
-  for (;;) {
-    if (r->at == r->have && !refill(r)) {
-      if (ferror(r->file))
-        return mill_fail(error, MILL_DATA, "%s: cannot be read: %s", r->path, strerror(errno));
-      if (!n)
-        return 0;
-      r->line++;
-      break;
-    }
-    const char *from = r->buffer + r->at, *end = memchr(from, '\n', r->have - r->at);
-    size_t part = end ? (size_t)(end - from) : r->have - r->at;
-    if (n + part >= sizeof r->text)
-      return too_long(r, r->line + 1, error);
-    memcpy(r->text + n, from, part);
-    n += part;
-    r->at += part + (end != NULL);
-    if (end) {
-      r->line++;
-      break;
-    }
-  }
-  if (n && r->text[n - 1] == '\r')
-    n--;
-  if (n > LINE_MAX_CHARS)
-    return too_long(r, r->line, error);
-  r->text[n] = 0;
-  if (strlen(r->text) != n)
-    return mill_fail(error, MILL_DATA, "%s:%" PRIu64 ": holds a NUL byte; expected text", r->path, r->line);
-  return 1;
-}
 
 static int blank(char c)
 {
@@ -101,36 +44,27 @@ static char *field(char **s)
   return begin;
 }
 
-/* Blank lines and comments say nothing. */
-static int says_something(const struct reader *r)
-{
-  const char *s = r->text;
-  while (blank(*s))
-    s++;
-  return *s && *s != '#';
-}
-
 static int header(struct reader *r, struct mill_error *error)
 {
-  if (!strncmp(r->text, "\xef\xbb\xbf", 3))
-    return mill_fail(error, MILL_DATA, "%s:%" PRIu64 ": begins with a byte-order mark; save it without", r->path, r->line);
-  for (char *rest = r->text; rest;) {
+  if (!strncmp(r->lines->text, "\xef\xbb\xbf", 3))
+    return mill_lines_refuse(r->lines, error, "begins with a byte-order mark; save it without");
+  for (char *rest = r->lines->text; rest;) {
     char *name = field(&rest);
     int c = 0;
     while (c < COLUMNS && strcmp(name, column_names[c]))
       c++;
     if (c == COLUMNS) {
       const char *near = mill_text_nearest(name, column_names, COLUMNS);
-      return mill_fail(error, MILL_DATA, "%s:%" PRIu64 ": unknown column `%.40s`%s%s%s; %s", r->path, r->line, name,
-                       near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "", header_help);
+      return mill_lines_refuse(r->lines, error, "unknown column `%.40s`%s%s%s; %s", name, near ? "; did you mean `" : "",
+                               near ? near : "", near ? "`?" : "", header_help);
     }
     if (r->column[c] >= 0)
-      return mill_fail(error, MILL_DATA, "%s:%" PRIu64 ": the column `%s` stands twice", r->path, r->line, name);
+      return mill_lines_refuse(r->lines, error, "the column `%s` stands twice", name);
     r->column[c] = r->columns++;
   }
   for (int c = SOURCE; c <= TARGET; c++)
     if (r->column[c] < 0)
-      return mill_fail(error, MILL_DATA, "%s:%" PRIu64 ": no column `%s`; %s", r->path, r->line, column_names[c], header_help);
+      return mill_lines_refuse(r->lines, error, "no column `%s`; %s", column_names[c], header_help);
   return 0;
 }
 
@@ -152,26 +86,24 @@ static int index_of(const char *s, uint32_t *value)
 
 static int bad_field(const struct reader *r, int column, const char *text, const char *expected, struct mill_error *error)
 {
-  return mill_fail(error, MILL_DATA, "%s:%" PRIu64 ": %s `%.60s`; expected %s", r->path, r->line, column_names[column], text,
-                   expected);
+  return mill_lines_refuse(r->lines, error, "%s `%.60s`; expected %s", column_names[column], text, expected);
 }
 
 static int edge(struct reader *r, struct mill_error *error)
 {
   struct mill_edges *e = r->edges;
-  char *text[COLUMNS], *rest = r->text;
+  char *text[COLUMNS], *rest = r->lines->text;
   int n = 0;
   for (; rest && n < r->columns; n++)
     text[n] = field(&rest);
   if (rest || n < r->columns) {
     for (; rest; n++)
       field(&rest);
-    return mill_fail(error, MILL_DATA, "%s:%" PRIu64 ": %d field%s; the header has %d", r->path, r->line, n, n == 1 ? "" : "s",
-                     r->columns);
+    return mill_lines_refuse(r->lines, error, "%d field%s; the header has %d", n, n == 1 ? "" : "s", r->columns);
   }
   uint64_t i = e->count;
   if (i == r->capacity)
-    return mill_fail(error, MILL_DATA, "%s: changed while it was read", r->path);
+    return mill_lines_changed(r->lines, error);
 
   uint32_t *ends[2] = {&e->source[i], &e->target[i]};
   for (int c = SOURCE; c <= TARGET; c++)
@@ -186,99 +118,90 @@ static int edge(struct reader *r, struct mill_error *error)
     if (e->delay_ps[i] < 0)
       return bad_field(r, DELAY, s, "a time in ms that is not negative", error);
   }
-  e->line[i] = r->line;
+  e->line[i] = r->lines->number;
   e->count++;
   return 0;
 }
 
-static int count_lines(struct reader *r, struct mill_error *error)
+/* The arrays, in the order in which they are given memory, and what an edge takes in each. */
+static const struct {
+  const char *name;
+  int column; /* that it needs, or -1 */
+  size_t offset, size;
+} arrays[] = {
+    {"edge sources", SOURCE, offsetof(struct mill_edges, source), sizeof(uint32_t)},
+    {"edge targets", TARGET, offsetof(struct mill_edges, target), sizeof(uint32_t)},
+    {"edge weights", WEIGHT, offsetof(struct mill_edges, weight), sizeof(double)},
+    {"edge delays", DELAY, offsetof(struct mill_edges, delay_ps), sizeof(int64_t)},
+    {"edge lines", -1, offsetof(struct mill_edges, line), sizeof(uint64_t)},
+};
+#define ARRAYS (sizeof arrays / sizeof *arrays)
+
+static int is_needed(const struct reader *r, size_t array)
 {
-  uint64_t lines = 1; /* the last one may have no newline */
-  while (refill(r))
-    for (const char *s = r->buffer, *end = s + r->have; (s = memchr(s, '\n', (size_t)(end - s))); s++)
-      lines++;
-  if (ferror(r->file) || fseek(r->file, 0, SEEK_SET))
-    return mill_fail(error, MILL_DATA, "%s: cannot be read: %s", r->path, strerror(errno));
-  r->have = r->at = 0;
-  r->capacity = lines;
-  return 0;
+  return arrays[array].column < 0 || r->column[arrays[array].column] >= 0;
+}
+
+/* Counts the edges, up to what memory holds: more need not be counted to be refused. */
+static int count(struct reader *r, struct mill_error *error)
+{
+  uint64_t available = mill_memory_free(), each = 0;
+  char has[32];
+  int more;
+  for (size_t i = 0; i < ARRAYS; i++)
+    each += is_needed(r, i) ? arrays[i].size : 0;
+  while ((more = mill_lines_next(r->lines, error)) > 0)
+    if (++r->capacity > available / each)
+      return mill_fail(error, MILL_RESOURCES, "%s: holds more than %" PRIu64 " edges of %" PRIu64 " bytes, and %s are free",
+                       r->lines->path, r->capacity - 1, each, mill_memory_text(has, available));
+  return more;
 }
 
 static int allocate(struct reader *r, struct mill_error *error)
 {
-  struct mill_edges *e = r->edges;
-  if (!(e->source = mill_allocate_or_fail("edge sources", r->capacity, sizeof *e->source, error)))
-    return -1;
-  if (!(e->target = mill_allocate_or_fail("edge targets", r->capacity, sizeof *e->target, error)))
-    return -1;
-  if (!(e->line = mill_allocate_or_fail("edge lines", r->capacity, sizeof *e->line, error)))
-    return -1;
-  if (r->column[WEIGHT] >= 0 && !(e->weight = mill_allocate_or_fail("edge weights", r->capacity, sizeof *e->weight, error)))
-    return -1;
-  if (r->column[DELAY] >= 0 && !(e->delay_ps = mill_allocate_or_fail("edge delays", r->capacity, sizeof *e->delay_ps, error)))
-    return -1;
+  for (size_t i = 0; i < ARRAYS; i++) {
+    void *array = NULL;
+    if (is_needed(r, i) && !(array = mill_allocate_or_fail(arrays[i].name, r->capacity, arrays[i].size, error)))
+      return -1;
+    memcpy((char *)r->edges + arrays[i].offset, &array, sizeof array);
+  }
   return 0;
 }
 
 static int read_all(struct reader *r, struct mill_error *error)
 {
-  int more, have_header = 0;
-  if (count_lines(r, error))
-    return -1;
-  while ((more = next_line(r, error)) > 0) {
-    if (!says_something(r))
-      continue;
-    if (!have_header) {
-      if (header(r, error) || allocate(r, error))
-        return -1;
-      have_header = 1;
-    } else if (edge(r, error)) {
-      return -1;
-    }
-  }
+  int more = mill_lines_next(r->lines, error);
   if (more < 0)
     return -1;
-  if (!have_header)
-    return mill_fail(error, MILL_DATA, "%s: is empty; %s", r->path, header_help);
-  return 0;
+  if (!more)
+    return mill_fail(error, MILL_DATA, "%s: is empty; %s", r->lines->path, header_help);
+  if (header(r, error) || count(r, error) || allocate(r, error) || mill_lines_rewind(r->lines, error))
+    return -1;
+  if ((more = mill_lines_next(r->lines, error)) > 0) /* the header again */
+    while ((more = mill_lines_next(r->lines, error)) > 0)
+      if (edge(r, error))
+        return -1;
+  if (more < 0)
+    return -1;
+  return r->edges->count == r->capacity ? 0 : mill_lines_changed(r->lines, error);
 }
 
 int mill_edges_read(const char *path, struct mill_edges **edges, struct mill_error *error)
 {
-  struct stat about;
+  struct reader r = {.column = {-1, -1, -1, -1}};
   int result = -1;
-  struct reader *r = calloc(1, sizeof *r);
   *edges = NULL;
-  if (!r || !(r->edges = calloc(1, sizeof *r->edges)) || !(r->edges->path = strdup(path))) {
+  if (mill_lines_open(path, &r.lines, error))
+    return -1;
+  if (!(r.edges = calloc(1, sizeof *r.edges)) || !(r.edges->path = strdup(path)))
     mill_fail(error, MILL_RESOURCES, "%s: out of memory", path);
-    goto done;
-  }
-  r->path = path;
-  for (int c = 0; c < COLUMNS; c++)
-    r->column[c] = -1;
-  if (stat(path, &about)) {
-    mill_fail(error, MILL_DATA, "%s: %s", path, strerror(errno));
-    goto done;
-  }
-  if (!S_ISREG(about.st_mode)) {
-    mill_fail(error, MILL_DATA, "%s: not a regular file", path);
-    goto done;
-  }
-  if (!(r->file = fopen(path, "rbe"))) {
-    mill_fail(error, MILL_DATA, "%s: %s", path, strerror(errno));
-    goto done;
-  }
-  result = read_all(r, error);
-done:
-  if (r) {
-    if (r->file)
-      fclose(r->file);
-    if (!result)
-      *edges = r->edges;
-    else
-      mill_edges_free(r->edges);
-  }
-  free(r);
+  else
+    result = read_all(&r, error);
+  mill_lines_close(r.lines);
+  if (result)
+    mill_edges_free(r.edges);
+  else
+    *edges = r.edges;
   return result;
 }
 

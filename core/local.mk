@@ -15,6 +15,10 @@ core_libmill_la_SOURCES = \
   core/episodes.c \
   core/error.c \
   core/expr.c \
+  core/generate-poisson.c \
+  core/generate-sym26.c \
+  core/generate-window.c \
+  core/generate.c \
   core/hash.c \
   core/history.c \
   core/host.c \
@@ -23,6 +27,7 @@ core_libmill_la_SOURCES = \
   core/intervals.c \
   core/job.c \
   core/levels.c \
+  core/lines.c \
   core/memory-free.c \
   core/memory.c \
   core/mining.c \
@@ -59,11 +64,14 @@ noinst_HEADERS += \
   core/counting.h \
   core/episodes.h \
   core/expr.h \
+  core/generate-private.h \
+  core/generate.h \
   core/history.h \
   core/ini-scan.h \
   core/ini.h \
   core/job.h \
   core/levels.h \
+  core/lines.h \
   core/memory.h \
   core/mine-report.h \
   core/netfile-private.h \
@@ -120,6 +128,7 @@ spikemill_SOURCES = \
   core/cmd-check.c \
   core/cmd-compare.c \
   core/cmd-convert.c \
+  core/cmd-generate.c \
   core/cmd-info.c \
   core/cmd-mine.c \
   core/cmd-new.c \

@@ -22,6 +22,7 @@ static const struct command {
     {"mine", mill_cmd_mine, "find the frequent episodes of a recording"},
     {"compare", mill_cmd_compare, "run variants side by side, compare times and results"},
     {"convert", mill_cmd_convert, "copy spikes from one format into another"},
+    {"generate", mill_cmd_generate, "make a synthetic stream with known truth"},
     {"check", mill_cmd_check, "validate a network file and say what would run"},
     {"info", mill_cmd_info, "list plugins, their parameters, and devices"},
     {"new", mill_cmd_new, "write the skeleton of a plugin"},

@@ -276,11 +276,3 @@ const char *mill_plugin_path(const struct mill_plugin *plugin)
   pthread_mutex_unlock(&lock);
   return path ? path : "";
 }
-
-const char *mill_plugin_source(const struct mill_plugin *plugin, size_t *size)
-{
-  int has = plugin->size >= offsetof(struct mill_plugin, source_end) + sizeof plugin->source_end && plugin->source;
-  if (size)
-    *size = has ? (size_t)(plugin->source_end - plugin->source) : 0;
-  return has ? plugin->source : NULL;
-}

@@ -19,9 +19,6 @@ char **mill_plugin_list(int kind, void (*note)(const char *sentence, void *self)
 /* The path a loaded plugin came from. */
 const char *mill_plugin_path(const struct mill_plugin *plugin);
 
-/* The plugin's own text and its length; NULL and 0 when it has none or was built for an ABI that knows none. */
-const char *mill_plugin_source(const struct mill_plugin *plugin, size_t *size);
-
 /* "neuron" … and back (0 when unknown). */
 const char *mill_kind_name(int kind);
 int mill_kind_find(const char *name);

@@ -121,7 +121,11 @@ struct mill_recorder {
 struct mill_estimate {
   uint64_t neurons, synapses;              /* synapses: upper estimate for fixed-probability */
   uint64_t synapse_bytes, ring_bytes, state_bytes, transient_bytes, total_bytes;
-  uint32_t largest_projection;             /* index, of the most bytes */
+  struct {
+    const struct mill_place *place;        /* of the section that needs most; NULL: no section needs any */
+    const char *what;                      /* it needs most of it for */
+    uint64_t bytes;
+  } largest;
 };
 
 struct mill_simulation {
@@ -161,8 +165,8 @@ struct mill_simulation {
 double mill_seconds(void);
 
 void mill_estimate(const struct mill_netfile *file, struct mill_estimate *estimate);
-/* Fails (status 4) when the estimate is above what is free. */
-int mill_estimate_check(const struct mill_netfile *file, const struct mill_estimate *estimate, struct mill_error *error);
+/* Fails (status 4), with the place that needs most, when the estimate is above what is free. */
+int mill_estimate_check(const struct mill_estimate *estimate, struct mill_error *error);
 
 /* Builds everything in `simulation` (zeroed but for file, team, workers). */
 int mill_build(struct mill_simulation *simulation, struct mill_error *error);

@@ -1,5 +1,9 @@
 // Edge lists: what is read, what is refused and with which words, and the rows that are made of them.
 #include "tap.h"
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 #include "connect.h"
 #include "memory.h"
@@ -140,6 +144,78 @@ static void bad_paths(void)
   ok(mill_edges_read(folder, &e, &error) == -1 && !e && strstr(error.text, "not a regular file"), "%s", error.text);
 }
 
+// What memory does not hold is refused before any of it is taken, and without reading further than that takes.
+static void little_memory(void)
+{
+  static const struct {
+    const char *header, *line;
+    size_t each;
+  } cases[] = {{"source,target\n", "1,2\n", 16}, {"source,target,weight,delay\n", "1,2,3,4\n", 32}};
+  struct mill_edges *e;
+  struct mill_error error = {0};
+  for (int k = 0; k < 2; k++) {
+    char *text = malloc(20 * 4096 + 100), *end = text + sprintf(text, "%s", cases[k].header), limit[32], part[64];
+    for (int i = 0; i < 4096; i++)
+      end += sprintf(end, "%s# none\n", cases[k].line);
+    sprintf(limit, "%zu", (size_t)mill_memory_held() + 4096 * cases[k].each);
+    setenv("SPIKEMILL_MEMORY", limit, 1);
+    mill_edges_free(reads(text, 4096));
+    sprintf(limit, "%zu", (size_t)mill_memory_held() + 4096 * cases[k].each - 1);
+    setenv("SPIKEMILL_MEMORY", limit, 1);
+    sprintf(part, "more than 4095 edges of %zu bytes, and ", cases[k].each);
+    ok(mill_edges_read(path, &e, &error) == -1 && !e && error.status == MILL_RESOURCES && strstr(error.text, part), "refused: %s",
+       error.text);
+    strcpy(end, "this is no edge\n");
+    write_bytes(text, strlen(text));
+    ok(mill_edges_read(path, &e, &error) == -1 && error.status == MILL_RESOURCES, "and what comes later is not looked at");
+    free(text);
+  }
+  unsetenv("SPIKEMILL_MEMORY");
+}
+
+// Comments that become edges while the file is read, from its end on, by a timer that counts the reader's own time; the file's time
+// is put back. There is room for no more edges than were counted.
+static const struct timespec past[2] = {{1000000000, 0}, {1000000000, 0}};
+static char edges[32768];
+static off_t last_comment;
+static int changing = -1;
+
+static void uncomment(int signal)
+{
+  (void)signal;
+  if (last_comment < 1 << 20)
+    return;
+  last_comment -= sizeof edges;
+  if (pwrite(changing, edges, sizeof edges, last_comment) < 0 || futimens(changing, past))
+    _exit(99);
+}
+
+static void changed_meanwhile(void)
+{
+  const struct itimerval often = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
+  struct sigaction act = {.sa_handler = uncomment, .sa_flags = SA_RESTART};
+  struct mill_edges *e;
+  struct mill_error error = {0};
+  const size_t n = 192 * sizeof edges;
+  char *text = malloc(n);
+  for (size_t i = 0; i < n; i++) {
+    text[i] = "#,7\n"[i % 4];
+    edges[i % sizeof edges] = "7,7\n"[i % 4];
+  }
+  memcpy(text, "target,source  \n", 16);
+  write_bytes(text, n);
+  free(text);
+  last_comment = (off_t)n;
+  changing = open(path, O_WRONLY | O_CLOEXEC);
+  if (changing < 0 || futimens(changing, past) || sigaction(SIGPROF, &act, NULL) || setitimer(ITIMER_PROF, &often, NULL))
+    bail("no file to change");
+  int result = mill_edges_read(path, &e, &error);
+  setitimer(ITIMER_PROF, &never, NULL);
+  close(changing);
+  ok(result == -1 && !e && error.status == MILL_DATA && strstr(error.text, "edges.csv: changed while it was read"), "refused: %s",
+     error.text);
+}
+
 static void check_refuses(const struct mill_connection *c, const char *part)
 {
   struct mill_error error = {0};
@@ -244,6 +320,8 @@ int main(void)
   uint64_t held = mill_memory_held();
   good_files();
   bad_files();
+  little_memory();
+  changed_meanwhile();
   checks();
   rows();
   bad_paths();

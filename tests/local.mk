@@ -2,11 +2,13 @@
 # One line a test: tests/NAME.c needs no more than its name in check_PROGRAMS.
 check_PROGRAMS += \
   tests/abi \
+  tests/accumulate \
   tests/bands \
   tests/connect \
   tests/convert \
   tests/counters \
   tests/counting \
+  tests/connect-statistics \
   tests/device \
   tests/device-random \
   tests/edges \
@@ -18,9 +20,12 @@ check_PROGRAMS += \
   tests/formats-foreign \
   tests/formats-spk \
   tests/golden \
+  tests/generate \
+  tests/generate-law \
   tests/ini \
   tests/job \
   tests/levels \
+  tests/lines \
   tests/memory \
   tests/mining \
   tests/neuron-values \
@@ -43,6 +48,7 @@ test_scripts = \
   tests/compare.test \
   tests/cxx.test \
   tests/exports.test \
+  tests/generate-command.test \
   tests/hashes.test \
   tests/hostile.test \
   tests/mine.test \
@@ -54,9 +60,12 @@ test_headers = \
   tests/brute.h \
   tests/german.h \
   tests/mine.h \
+  tests/made.h \
   tests/net.h \
+  tests/rows.h \
   tests/spikes.h \
-  tests/tap.h
+  tests/tap.h \
+  tests/weighing.h
 EXTRA_DIST += $(test_scripts) $(test_headers) tests/installed.test tests/tap.sh tests/data
 
 # Fuzzers, which are no tests: as ordinary programs they go through the files on their command line. Their first lines say how to build
@@ -120,6 +129,7 @@ VALGRIND_TESTS = \
   tests/connect \
   tests/convert \
   tests/counting \
+  tests/connect-statistics \
   tests/edges \
   tests/engine \
   tests/expr \
@@ -128,10 +138,12 @@ VALGRIND_TESTS = \
   tests/formats-csv \
   tests/formats-foreign \
   tests/formats-spk \
+  tests/generate \
   tests/ini \
   tests/job \
   tests/levels \
   tests/mining \
+  tests/lines \
   tests/neuron-values \
   tests/output \
   tests/param \
@@ -146,6 +158,7 @@ CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/convert.test \
   tests/counters \
   tests/compare.test \
+  tests/generate-command.test \
   tests/hostile.test \
   tests/mine.test \
   tests/memory

@@ -171,13 +171,12 @@ static void test_sound(void)
 {
   struct mill_error error = {0, ""};
   const struct mill_plugin *p, *again;
-  size_t size = 7;
   if (!ok(!mill_plugin_open(OURS("synapse-sound.so"), MILL_SYNAPSE, &p, &error), "a sound plugin %s", error.text))
     return;
   is_str(p->name, "sound", "its name");
   is_str(p->version, "1.2", "its version");
   is_str(mill_plugin_path(p), OURS("synapse-sound.so"), "its path");
-  ok(!mill_plugin_source(p, &size) && size == 0, "it has no text");
+  ok(!p->source && !p->source_end, "it has no text");
   ok(!mill_plugin_open(OURS("synapse-sound.so"), 0, &again, &error) && again == p, "it is loaded once");
   ok(!mill_plugin_load(MILL_SYNAPSE, OURS("synapse-sound.so"), "/nowhere", &again, &error) && again == p, "by an absolute path");
   ok(!mill_plugin_load(MILL_SYNAPSE, "./synapse-sound.so", plugins, &again, &error) && again == p, "by a path from a folder");
@@ -185,11 +184,9 @@ static void test_sound(void)
        strstr(error.text, "format plugin (kind 7)"),
      "where another kind is needed: %s", error.text + strlen(plugins));
   ok(!mill_plugin_open(OURS("synapse-older.so"), MILL_SYNAPSE, &p, &error), "one of ABI 0.0 works: %s", error.text);
-  ok(p && p->size == offsetof(struct mill_plugin, source) && !mill_plugin_source(p, &size) && size == 0,
-     "and its late members are not read");
+  ok(p && p->size == offsetof(struct mill_plugin, source), "whose descriptor has no late members");
   ok(!mill_plugin_open(OURS("synapse-text.so"), MILL_SYNAPSE, &p, &error), "one with a text %s", error.text);
-  const char *text = p ? mill_plugin_source(p, &size) : NULL;
-  ok(text && size == 8 && !memcmp(text, "the text", 8), "the text is found");
+  ok(p && p->source_end - p->source == 8 && !memcmp(p->source, "the text", 8), "the text is found");
 }
 
 /* Folders by way of the environment: `first`, with copies, then the tests' own. */
@@ -360,6 +357,24 @@ static void test_threads(void)
   is_int(wrong[0] + wrong[1] + wrong[2] + wrong[3], 0, "four threads load the same plugins");
 }
 
+/* A model carries the very text that it was compiled from, for devices that compile it again. */
+static void test_text(const char *name)
+{
+  const char *top = getenv("top_srcdir");
+  const struct mill_plugin *p;
+  struct mill_error error;
+  char path[4300], text[65536];
+  size_t size;
+  snprintf(path, sizeof path, "%s/neuron-models/%s.c", top ? top : ".", name);
+  FILE *file = fopen(path, "r");
+  if (!file || mill_plugin_load(MILL_NEURON, name, NULL, &p, &error))
+    bail("no model %s", path);
+  size = fread(text, 1, sizeof text, file);
+  fclose(file);
+  ok(size && size < sizeof text && (size_t)(p->source_end - p->source) == size && !memcmp(p->source, text, size),
+     "%s carries its text", name);
+}
+
 /* Every plugin of the build tree is sound. */
 static void test_own(void)
 {
@@ -371,8 +386,11 @@ static void test_own(void)
   noted[0] = 0;
   for (int kind = 1; kind < MILL_KIND_COUNT; kind++) {
     char **names = mill_plugin_list(kind, take_note, &notes);
-    for (size_t i = 0; names && names[i]; i++)
+    for (size_t i = 0; names && names[i]; i++) {
       count++;
+      if (kind == MILL_NEURON)
+        test_text(names[i]);
+    }
     free(names);
   }
   ok(!notes, "no plugin of this build is broken %s", noted);
