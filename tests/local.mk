@@ -126,6 +126,7 @@ clean-local:
 # Under valgrind and the sanitizers: what parses, allocates, reads files and starts threads.
 # Without the test of free memory, which valgrind's own use of it confuses, and without scripts.
 VALGRIND_TESTS = \
+  tests/accumulate \
   tests/connect \
   tests/convert \
   tests/counting \
@@ -136,7 +137,6 @@ VALGRIND_TESTS = \
   tests/formats \
   tests/formats-binary \
   tests/formats-csv \
-  tests/formats-foreign \
   tests/formats-spk \
   tests/generate \
   tests/ini \
@@ -152,8 +152,10 @@ VALGRIND_TESTS = \
   tests/stream \
   tests/text \
   tests/threads \
-  tests/value
+  tests/value \
+  tests/weights
 CAREFUL_TESTS = $(VALGRIND_TESTS) \
+  tests/formats-foreign \
   tests/commands.test \
   tests/convert.test \
   tests/counters \

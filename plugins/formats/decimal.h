@@ -25,7 +25,7 @@ enum decimal_fault {
 struct decimal {
   decimal_wide ps;
   int negative, hundredths, more;
-  int place; /* its last digit stands for 10^place ps; not below 0 when the number has nothing there */
+  int place; /* its last digit stands for 10^place ps */
 };
 
 static const struct decimal_unit {
@@ -86,8 +86,6 @@ static inline enum decimal_fault decimal_read(const char *s, int scale, struct d
       return DECIMAL_LARGE;
     d->ps *= 10;
   }
-  if (d->place < 0 && !d->hundredths && !d->more)
-    d->place = 0;
   return DECIMAL_FINE;
 }
 
