@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <spikemill/device.h>
+#include <spikemill/synapse.h>
 #include "text.h"
 
 struct projection_values {
@@ -81,6 +82,31 @@ static int check_delay(const struct mill_netfile *net, const struct mill_project
   return 0;
 }
 
+/* A receptor that counts spikes gets weights of 1 and nothing else, or its sums would be no counts. `p` is NULL for a stimulus. */
+static int check_counting(const struct mill_netfile *net, const struct mill_place *place, uint32_t target, uint32_t receptor,
+                          const struct mill_dist *weight, const struct mill_projection_setup *p, struct mill_error *error)
+{
+  const struct mill_population_setup *population = &net->population[target];
+  const struct mill_receptor_spec *counter = &((const struct mill_neuron_ops *)population->model.plugin->ops)->receptor[receptor];
+  const struct mill_edges *edges = p && p->edges && p->edges->weight ? p->edges : NULL;
+  char found[32];
+  if (strcmp(counter->unit, MILL_SPIKES) != 0)
+    return 0;
+  if (p && ((const struct mill_synapse_ops *)p->synapse.plugin->ops)->plastic)
+    return mill_place_fail(error, place, "synapse", "receptor `%s` of population `%s` counts spikes: expected `static`, not `%s`",
+                           counter->name, population->name, p->synapse.plugin->name);
+  for (uint64_t i = 0; edges && i < edges->count; i++) {
+    if (edges->weight[i] != 1)
+      return mill_place_fail(error, place, "rule", "%s:%llu: receptor `%s` of population `%s` counts spikes: expected a weight of 1, not %s",
+                             edges->path, (unsigned long long)edges->line[i], counter->name, population->name,
+                             mill_text_double(found, edges->weight[i]));
+  }
+  if (!edges && !(weight->kind == MILL_DIST_NUMBER && weight->a == 1))
+    return mill_place_fail(error, place, "weight", "receptor `%s` of population `%s` counts spikes: expected a weight of 1",
+                           counter->name, population->name);
+  return 0;
+}
+
 static char *edges_path(const struct mill_netfile *net, const char *file)
 {
   size_t n = strlen(net->folder) + strlen(file) + 1;
@@ -149,7 +175,8 @@ static int read_pair(struct mill_netfile *net, const struct mill_place *place, c
   }
   if (mill_choice_load(net, place, "synapse", MILL_SYNAPSE, v->synapse, &p->synapse, error) < 0 ||
       read_dist(net, place, p->synapse.plugin, "weight", v->weight, p->edges && p->edges->weight, &p->weight, error) < 0 ||
-      read_dist(net, place, p->synapse.plugin, "delay", v->delay, p->edges && p->edges->delay_ps, &p->delay, error) < 0)
+      read_dist(net, place, p->synapse.plugin, "delay", v->delay, p->edges && p->edges->delay_ps, &p->delay, error) < 0 ||
+      check_counting(net, place, p->target, p->receptor, &p->weight, p, error) < 0)
     return -1;
   return check_delay(net, p, error);
 }
@@ -232,7 +259,7 @@ static int read_stimulus_target(struct mill_netfile *net, const struct mill_plac
     return -1;
   if (s->weight.kind != MILL_DIST_NUMBER)
     return mill_place_fail(error, place, "weight", "must be a number: the events of a stimulus have one weight");
-  return 0;
+  return check_counting(net, place, s->target, s->receptor, &s->weight, NULL, error);
 }
 
 static int read_stimulus(struct mill_netfile *net, struct mill_ini_section *section, struct mill_error *error)

@@ -28,6 +28,7 @@ check_PROGRAMS += \
   tests/lines \
   tests/memory \
   tests/mining \
+  tests/neuron-models \
   tests/neuron-values \
   tests/nvrtc \
   tests/output \
@@ -144,6 +145,7 @@ VALGRIND_TESTS = \
   tests/levels \
   tests/mining \
   tests/lines \
+  tests/neuron-models \
   tests/neuron-values \
   tests/output \
   tests/param \

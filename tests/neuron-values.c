@@ -128,7 +128,9 @@ static void refractoriness(void)
 {
   static const struct { const char *model, *drive, *t_ref; int64_t interval; } row[] = {
     {"iaf-psc-exp", "stimulus.dc.amplitude=1e7", "population.n.t_ref=2", 21}, {"iaf-psc-exp", "stimulus.dc.amplitude=1e7", "population.n.t_ref=0", 1},
-    {"iaf-psc-alpha", "stimulus.dc.amplitude=1e7", "population.n.t_ref=0.1", 2}, {"lif-delta", "stimulus.dc.amplitude=1e7", "population.n.t_ref=2", 21},
+    {"iaf-psc-alpha", "stimulus.dc.amplitude=1e7", "population.n.t_ref=0.1", 2}, {"iaf-psc-delta", "stimulus.dc.amplitude=1e7", "population.n.t_ref=2", 21},
+    {"iaf-psc-delta", "stimulus.dc.amplitude=1e7", "population.n.t_ref=0", 1}, {"iaf-cond-exp", "stimulus.dc.amplitude=1e7", "population.n.t_ref=2", 21},
+    {"iaf-cond-exp", "stimulus.dc.amplitude=1e7", "population.n.t_ref=0", 1}, {"lif-delta", "stimulus.dc.amplitude=1e7", "population.n.t_ref=2", 21},
     {"lif-coba", "stimulus.dc.amplitude=1e6", "population.n.t_ref=5", 51},   {"lif-coba", "stimulus.dc.amplitude=1e6", "population.n.t_ref=0", 2}};
   for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
     const char *overrides[] = {row[i].drive, row[i].t_ref, NULL};
@@ -286,10 +288,13 @@ int main(void)
   plan_later();
   constant_current("iaf-psc-exp");
   constant_current("iaf-psc-alpha");
+  constant_current("iaf-psc-delta");
   first_spike("iaf-psc-exp");
   first_spike("iaf-psc-alpha");
+  first_spike("iaf-psc-delta");
   intervals("iaf-psc-exp");
   intervals("iaf-psc-alpha");
+  intervals("iaf-psc-delta");
   alpha_potential("double", 5.1e-5);
   alpha_potential("single", 8e-5);
   equal_time_constants();

@@ -19,6 +19,9 @@ struct mill_state_spec {
   uint32_t reserved;
 };
 
+/* The unit of a receptor that counts spikes. A network file that sends it weights other than 1 is refused. */
+#define MILL_SPIKES "spikes"
+
 struct mill_receptor_spec {
   const char *name, *unit, *doc;
 };

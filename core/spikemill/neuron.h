@@ -13,8 +13,11 @@
    S(type, name, unit, initial value, doc): state of a neuron; s->name. Types: real, int (32 bits), long (64 bits), double
    (in either precision). The initial value
    is an expression in p and constants; a network file may give another.
-   R(name, unit, doc): a receptor; in->name is the sum of what arrived for this step.
+   R(name, unit, doc): a receptor; in->name is the sum of what arrived for this step. In the unit MILL_SPIKES it counts spikes: every
+   weight into it must be 1.
    Optional, before the #include:
+   MILL_CHOICES(C), C(name, "a|b|c", default, doc): a parameter that is one of these words, the default too in quotes; p->name and v->name
+   are its place in the list, from 0 (32 bits).
    MILL_DERIVED(D), D(type, name, doc): more members of struct mill_param, filled once by
      static const char *mill_derive(struct mill_param *p, const struct mill_values *v, double dt)
    from the parameters in double (v->name) and dt in ms; it returns NULL, or "KEY: what is wrong" for a refusal.
@@ -88,6 +91,9 @@ static inline int mill_whole_steps(double ms, double dt, int32_t *steps)
 #ifndef MILL_PARAMS
 #define MILL_PARAMS(P)
 #endif
+#ifndef MILL_CHOICES
+#define MILL_CHOICES(C)
+#endif
 #ifndef MILL_RECEPTORS
 #define MILL_RECEPTORS(R)
 #endif
@@ -100,6 +106,8 @@ static inline int mill_whole_steps(double ms, double dt, int32_t *steps)
 #define MILL_P_PARAM_(name, unit, deflt, min, max, doc) mill_real name;
 #define MILL_P_VALUE_(name, unit, deflt, min, max, doc) double name;
 #define MILL_P_COPY_(name, unit, deflt, min, max, doc) p->name = (mill_real)v->name;
+#define MILL_C_MEMBER_(name, choices, deflt, doc) int32_t name;
+#define MILL_C_COPY_(name, choices, deflt, doc) p->name = v->name;
 #define MILL_D_MEMBER_(type, name, doc) MILL_MEMBER_(type, name)
 #define MILL_S_MEMBER_(type, name, unit, init, doc) MILL_MEMBER_(type, name)
 #define MILL_R_MEMBER_(name, unit, doc) mill_real name;
@@ -113,11 +121,11 @@ static inline int mill_whole_steps(double ms, double dt, int32_t *steps)
 
 #ifdef __CUDACC_RTC__ /* ---- device: the composer defines mill_real and wraps the text in a namespace ---------------------- */
 
-struct mill_values { double mill_first; MILL_PARAMS(MILL_P_VALUE_) };
+struct mill_values { double mill_first; MILL_PARAMS(MILL_P_VALUE_) MILL_CHOICES(MILL_C_MEMBER_) };
 #ifdef MILL_DERIVED
-struct mill_param { mill_real dt; MILL_PARAMS(MILL_P_PARAM_) MILL_DERIVED(MILL_D_MEMBER_) };
+struct mill_param { mill_real dt; MILL_PARAMS(MILL_P_PARAM_) MILL_CHOICES(MILL_C_MEMBER_) MILL_DERIVED(MILL_D_MEMBER_) };
 #else
-struct mill_param { mill_real dt; MILL_PARAMS(MILL_P_PARAM_) };
+struct mill_param { mill_real dt; MILL_PARAMS(MILL_P_PARAM_) MILL_CHOICES(MILL_C_MEMBER_) };
 #endif
 MILL_STRUCTS_;
 #define MILL_NEURON_MODEL(name_, summary_)
@@ -132,7 +140,7 @@ MILL_STRUCTS_;
 
 #ifndef MILL_PASS
 #define MILL_PASS 1
-struct mill_values { double mill_first; MILL_PARAMS(MILL_P_VALUE_) };
+struct mill_values { double mill_first; MILL_PARAMS(MILL_P_VALUE_) MILL_CHOICES(MILL_C_MEMBER_) };
 #define MILL_S_INDEX_(type, name, unit, init, doc) MILL_STATE_INDEX_##name,
 enum { MILL_STATE(MILL_S_INDEX_) MILL_STATE_COUNT_ };
 #define MILL_R_INDEX_(name, unit, doc) MILL_RECEPTOR_INDEX_##name,
@@ -171,10 +179,10 @@ enum { MILL_RECEPTORS(MILL_R_INDEX_) MILL_RECEPTOR_COUNT_ };
 #define MILL_LOCAL(name) MILL_PASS_(name)
 
 #ifdef MILL_DERIVED
-struct mill_param { mill_real dt; MILL_PARAMS(MILL_P_PARAM_) MILL_DERIVED(MILL_D_MEMBER_) };
+struct mill_param { mill_real dt; MILL_PARAMS(MILL_P_PARAM_) MILL_CHOICES(MILL_C_MEMBER_) MILL_DERIVED(MILL_D_MEMBER_) };
 static const char *mill_derive(struct mill_param *p, const struct mill_values *v, double dt);
 #else
-struct mill_param { mill_real dt; MILL_PARAMS(MILL_P_PARAM_) };
+struct mill_param { mill_real dt; MILL_PARAMS(MILL_P_PARAM_) MILL_CHOICES(MILL_C_MEMBER_) };
 #endif
 MILL_STRUCTS_;
 static inline int mill_step(struct mill_state *s, const struct mill_param *p, const struct mill_input *in)
@@ -189,6 +197,7 @@ static const char *MILL_PASS_(mill_plugin_derive)(const void *values, double dt,
   struct mill_param *p = (struct mill_param *)param;
   p->dt = (mill_real)dt;
   MILL_PARAMS(MILL_P_COPY_)
+  MILL_CHOICES(MILL_C_COPY_)
 #ifdef MILL_DERIVED
   return mill_derive(p, v, dt);
 #else
@@ -267,6 +276,8 @@ MILL_CLONES static void MILL_PASS_(mill_plugin_step)(const struct mill_neuron_ba
 #define MILL_TEXT_(x) #x
 #define MILL_P_SPEC_(name, unit, deflt, min, max, doc)                                                                           \
   {#name, unit, MILL_TEXT_(deflt), 0, doc, min, max, (uint32_t)offsetof(struct mill_values, name), MILL_REAL, 0},
+#define MILL_C_SPEC_(name, choices, deflt, doc)                                                                                  \
+  {#name, "", deflt, choices, doc, 0, 0, (uint32_t)offsetof(struct mill_values, name), MILL_CHOICE, 0},
 #define MILL_S_TYPE_real MILL_STATE_REAL
 #define MILL_S_TYPE_int MILL_STATE_INT
 #define MILL_S_TYPE_long MILL_STATE_LONG
@@ -290,7 +301,7 @@ MILL_CLONES static void MILL_PASS_(mill_plugin_step)(const struct mill_neuron_ba
   MILL_C_LINKAGE_ __attribute__((visibility("hidden"))) const char mill_source_begin[];                                          \
   MILL_C_LINKAGE_ __attribute__((visibility("hidden"))) const char mill_source_end[];                                            \
   static const struct mill_param_spec mill_params_[] = {                                                                         \
-    MILL_PARAMS(MILL_P_SPEC_){0, 0, 0, 0, 0, 0, 0, 0, 0, 0}};                                                                    \
+    MILL_PARAMS(MILL_P_SPEC_) MILL_CHOICES(MILL_C_SPEC_){0, 0, 0, 0, 0, 0, 0, 0, 0, 0}};                                         \
   static const struct mill_state_spec mill_states_[] = {MILL_STATE(MILL_S_SPEC_)};                                               \
   static const struct mill_receptor_spec mill_receptors_[] = {MILL_RECEPTORS(MILL_R_SPEC_){0, 0, 0}};                            \
   static const struct mill_neuron_ops mill_ops_ = {MILL_STATE_COUNT_,                                                            \
