@@ -1,6 +1,10 @@
 # What a user runs first, installed with the documentation.
 dist_examples_DATA = \
   examples/brunel.ini \
+  examples/brunel2000.ini \
+  examples/coba.ini \
+  examples/cuba.ini \
+  examples/izhikevich2003.ini \
   examples/mining.ini \
   examples/vogels.ini
 examplesdir = $(docdir)/examples
