@@ -4,6 +4,7 @@ check_PROGRAMS += \
   tests/abi \
   tests/accumulate \
   tests/bands \
+  tests/bands-static \
   tests/connect \
   tests/convert \
   tests/counters \
@@ -53,10 +54,12 @@ test_scripts = \
   tests/hashes.test \
   tests/hostile.test \
   tests/mine.test \
-  tests/new.test
+  tests/new.test \
+  tests/peers-neuron.test
 
 TESTS += $(check_PROGRAMS) $(test_scripts)
 test_headers = \
+  tests/bands.h \
   tests/formats.h \
   tests/brute.h \
   tests/german.h \
@@ -67,7 +70,7 @@ test_headers = \
   tests/spikes.h \
   tests/tap.h \
   tests/weighing.h
-EXTRA_DIST += $(test_scripts) $(test_headers) tests/installed.test tests/tap.sh tests/data
+EXTRA_DIST += $(test_scripts) $(test_headers) tests/installed.test tests/peers-neuron.py tests/tap.sh tests/data
 
 # Fuzzers, which are no tests: as ordinary programs they go through the files on their command line. Their first lines say how to build
 # them for libFuzzer.
