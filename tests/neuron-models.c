@@ -460,6 +460,21 @@ static void parrot_weights(void)
 
 /* ---- All of them ------------------------------------------------------------------------------------------------------- */
 
+/* At rest at the threshold: the threshold is reached, not passed. */
+static void at_threshold(void)
+{
+  static const char *const models[] = {"iaf-psc-exp", "iaf-psc-alpha", "iaf-psc-delta", "iaf-cond-exp"};
+  for (int i = 0; i < 8; i++) {
+    const char *overrides[] = {i & 1 ? "population.n.v_th=-49.99999" : "population.n.v_th=-50", NULL};
+    struct mill_simulation *sim = open_with("[population.n]\nmodel = %s\nsize = 1\ne_l = -50\nv_reset = -80\n[record]\nspikes = none\n", models[i / 2], overrides);
+    struct net_spikes got = {0};
+    mill_simulation_listen(sim, net_collect, &got);
+    net_advance(sim, 10);
+    ok(i & 1 ? got.count == 0 : got.count == 1 && got.stamp[0] == 1, "%s at -50 mV, %s: %d spikes", models[i / 2], overrides[0] + 13, (int)got.count);
+    mill_simulation_free(sim);
+  }
+}
+
 static void precisions(void)
 {
   static const struct { const char *model, *set; double tolerance; } row[] = {{"iaf-psc-delta", "population.n.i_e=370", 2e-5},
@@ -496,6 +511,7 @@ int main(void)
   parrot_repeats();
   parrot_crowd();
   parrot_weights();
+  at_threshold();
   precisions();
   file_of(NULL);
   return done_testing();
