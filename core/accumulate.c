@@ -367,7 +367,7 @@ static int one_number(const struct task *task, double *number)
     const struct mill_weighing *w = task->weighings[i];
     if (brings_nothing(w))
       continue;
-    if (!mill_weight_is_number(w) || !(fabs(w->weight.a) > 0) || (found && (w->weight.a < *number || w->weight.a > *number)))
+    if (w->varies || !mill_weight_is_number(w) || !(fabs(w->weight.a) > 0) || (found && (w->weight.a < *number || w->weight.a > *number)))
       return 0;
     *number = w->weight.a;
     found = 1;

@@ -225,8 +225,11 @@ static int build_units(struct mill_simulation *sim, struct mill_error *error)
     const struct mill_slice *slice = &sim->slice[i];
     for (uint32_t u = 0; u < sim->slice_run[i].units; u++) {
       uint32_t first = u * UNIT;
-      sim->unit[sim->slice_run[i].unit + u] =
-          (struct mill_unit){slice->population, slice->first + first, slice->count - first < UNIT ? slice->count - first : UNIT, 0};
+      struct mill_unit *unit = &sim->unit[sim->slice_run[i].unit + u];
+      *unit = (struct mill_unit){slice->population, slice->first + first, slice->count - first < UNIT ? slice->count - first : UNIT, 0,
+                                 calloc(sim->run[slice->population].plastic_out_count + 1u, sizeof *unit->rows)};
+      if (!unit->rows)
+        return mill_fail(error, MILL_RESOURCES, "out of memory");
     }
   }
   return 0;
@@ -309,5 +312,7 @@ void mill_build_slices_free(struct mill_simulation *sim)
   free(sim->slice);
   free(sim->slice_of);
   free(sim->slice_run);
+  for (uint32_t i = 0; sim->unit && i < sim->unit_count; i++)
+    free(sim->unit[i].rows);
   free(sim->unit);
 }

@@ -10,7 +10,6 @@
 
 #include <spikemill/device.h>
 #include <spikemill/plasticity.h>
-#include <spikemill/synapse.h>
 #include "memory.h"
 #include "registry.h"
 #include "text.h"
@@ -89,7 +88,7 @@ static void estimate_projections(const struct mill_netfile *file, uint64_t *slot
     const struct mill_projection_setup *p = &file->projection[i];
     struct mill_weighing w = {.weight = p->weight, .delay = p->delay, .edges = p->edges};
     uint64_t n = mill_connection_estimate(&p->connection), each = mill_weighing_estimate(&w, 1), transient, bytes, delay;
-    bytes = plus(16 * ((uint64_t)p->connection.sources + 1), times(4 + each, n));
+    bytes = plus(plus(16 * ((uint64_t)p->connection.sources + 1), times(4 + each, n)), mill_plastic_estimate(file, p, n));
     transient = transient_bytes(&p->connection, n);
     e->synapses = plus(e->synapses, n);
     e->synapse_bytes = plus(e->synapse_bytes, bytes);
@@ -160,6 +159,25 @@ static void report_drawing(const struct mill_netfile *file, const struct mill_we
   }
 }
 
+/* A plastic synapse counts with the most that its rule can deliver. A rule that knows no bound counts with its initial weights, and needs
+   the room of 64-bit cells. */
+static int prepare_plastic(const struct mill_netfile *file, const struct mill_projection_setup *setup, struct mill_weighing *w,
+                           struct mill_error *error)
+{
+  double least, most, delivered;
+  if (!mill_plastic_bounds(setup, &least, &most, &delivered))
+    return 0;
+  w->varies = 1;
+  if (isfinite(delivered)) {
+    w->weight = (struct mill_dist){.kind = MILL_DIST_NUMBER, .a = delivered};
+    w->edges = NULL;
+  } else if (file->accumulate != 64) {
+    return mill_place_fail(error, &setup->place, "synapse", "`%s` knows no largest weight; set accumulate = int64 in [simulation]",
+                           setup->synapse.plugin->name);
+  }
+  return 0;
+}
+
 static int connect_all(struct mill_simulation *sim, struct mill_error *error)
 {
   for (uint32_t i = 0; i < sim->file->projection_count; i++) {
@@ -180,6 +198,8 @@ static int connect_all(struct mill_simulation *sim, struct mill_error *error)
                                 .delay_key = mill_key(sim->file->seed, MILL_PURPOSE_DELAY, i)};
     if (mill_delay(sim->team, w, sim->file->dt_ps, &inner) < 0)
       return mill_place_refuse(error, &setup->place, inner.status, inner.text);
+    if (prepare_plastic(sim->file, setup, w, error) < 0)
+      return -1;
     *p = (struct mill_projection){.name = setup->name,
                                   .index = i,
                                   .source = setup->source,
@@ -265,8 +285,6 @@ static int weigh_all(struct mill_simulation *sim, struct mill_error *error)
     return -1;
   for (uint32_t i = 0; i < file->projection_count; i++) {
     report_drawing(file, &sim->weighing[i], i);
-    mill_release(sim->rows[i].edge); /* weights and delays are made */
-    sim->rows[i].edge = NULL;
     sim->projection[i].weight_bits = sim->weighing[i].weight_bits;
     sim->projection[i].weight_all = sim->weighing[i].weight_all;
     sim->projection[i].weight = sim->weighing[i].weight_store;
@@ -318,7 +336,7 @@ static int prepare_strategies(struct mill_simulation *sim, struct mill_error *er
   char why[512] = "";
   uint32_t plastic = 0;
   for (uint32_t i = 0; i < sim->file->projection_count; i++)
-    plastic += ((const struct mill_synapse_ops *)sim->file->projection[i].synapse.plugin->ops)->plastic != 0;
+    plastic += sim->plastic[i] != NULL;
   if (!plasticity->applicable(&sim->network, plastic, why, sizeof why))
     return mill_place_fail(error, &place, "plasticity", "`%s` cannot serve this network: %s", sim->file->plasticity.plugin->name,
                            why);
@@ -332,10 +350,13 @@ static int prepare_strategies(struct mill_simulation *sim, struct mill_error *er
   return 0;
 }
 
-/* Edge lists are of no use once the rows are made. */
-static int drop_edges(struct mill_netfile *file)
+/* Edge lists are of no use once rows, weights and delays are made. */
+static int drop_edges(struct mill_simulation *sim)
 {
+  struct mill_netfile *file = sim->file;
   for (uint32_t i = 0; i < file->projection_count; i++) {
+    mill_release(sim->rows[i].edge);
+    sim->rows[i].edge = NULL;
     if (file->projection[i].owns_edges)
       mill_edges_free(file->projection[i].edges);
     file->projection[i].edges = NULL;
@@ -366,7 +387,7 @@ int mill_build(struct mill_simulation *sim, struct mill_error *error)
                                        .projection = sim->projection};
   sim->step = file->t0;
   if (mill_build_populations(sim, error) < 0 || mill_build_stimuli(sim, error) < 0 || connect_all(sim, error) < 0 ||
-      weigh_all(sim, error) < 0 || drop_edges(sim->file) < 0 || allocate_rings(sim, error) < 0 ||
+      weigh_all(sim, error) < 0 || allocate_rings(sim, error) < 0 || mill_plastic_build(sim, error) < 0 || drop_edges(sim) < 0 ||
       prepare_strategies(sim, error) < 0)
     return -1;
   return 0;
@@ -377,6 +398,7 @@ void mill_build_free(struct mill_simulation *sim)
   if (sim->delivery && sim->delivery->release)
     sim->delivery->release(&mill_host, sim->delivery_self);
   mill_build_slices_free(sim);
+  mill_plastic_free(sim);
   for (uint32_t i = 0; sim->population && i < sim->network.population_count; i++) {
     for (uint32_t r = 0; sim->population[i].ring && r < sim->population[i].receptor_count; r++)
       mill_release(sim->population[i].ring[r].cell);

@@ -41,7 +41,7 @@ static double rate_hz(uint64_t spikes, uint32_t neurons, double biological_s)
   return neurons && biological_s > 0 ? (double)spikes / neurons / biological_s : 0;
 }
 
-static int print_json(const struct request *q, const struct mill_simulation *sim, struct mill_error *error)
+static int print_json(const struct request *q, struct mill_simulation *sim, struct mill_error *error)
 {
   struct mill_simulation_report r;
   struct mill_population_report p;

@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include "history.h"
 
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&                           \
     !defined(__SANITIZE_THREAD__)
@@ -180,18 +179,16 @@ static void simulate(struct mill_simulation *sim, struct mill_worker *worker, st
     if (now->sample && (b.step + 1) % sim->file->record.every == 0)
       sample_batch(&b, now, s);
   }
-  if (run->history)
-    mill_history_push(run->history, run->history_words, unit->first, unit->count, (const uint64_t(*)[MILL_BATCH / 64]) bits,
-                      now->steps);
   unit->spikes =
       list_spikes((const uint64_t(*)[MILL_BATCH / 64]) bits, now->steps, unit, now->spikes[unit->population] + unit->first);
+  mill_plastic_unit(sim, unit, (const uint64_t(*)[MILL_BATCH / 64]) bits, now->spikes[unit->population] + unit->first, unit->spikes);
 }
 
 /* Delivers the last epoch's spikes to a slice, unless somebody else has begun to. */
 static void deliver(struct mill_simulation *sim, struct mill_worker *worker, uint32_t index)
 {
   const struct mill_generation *last = &sim->generation[sim->parity ^ 1];
-  const struct mill_epoch epoch = {last->first, last->steps, (const struct mill_spike *const *)last->spikes, last->count};
+  const struct mill_epoch epoch = {last->first, last->steps, (const struct mill_spike *const *)last->spikes, last->count, last->entries};
   struct mill_slice_run *slice = &sim->slice_run[index];
   uint32_t seen = MILL_PHASE_NEW;
   if (!__atomic_compare_exchange_n(&slice->phase, &seen, MILL_PHASE_CLAIMED, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
@@ -251,6 +248,7 @@ static void turn(void *self)
       memmove(list + now->count[unit->population], list + unit->first, unit->spikes * sizeof *list);
     now->count[unit->population] += unit->spikes;
   }
+  mill_plastic_turn(sim);
   for (uint32_t i = 0; i < sim->slice_count; i++) {
     sim->slice_run[i].phase = MILL_PHASE_NEW;
     sim->slice_run[i].next = 0;
@@ -273,6 +271,23 @@ static void work(void *self, uint32_t w)
     if (w == 0)
       mill_record_epoch(sim, now);
   }
+}
+
+static void settle_share(void *self, uint32_t w)
+{
+  struct mill_simulation *sim = self;
+  for (uint32_t i = 0; i < sim->slice_count; i++) {
+    if (sim->slice_run[i].worker == w)
+      deliver(sim, &sim->worker[w], i);
+  }
+}
+
+void mill_engine_settle(struct mill_simulation *sim)
+{
+  mill_team_run(sim->team, settle_share, sim);
+  for (uint32_t i = 0; i < sim->slice_count; i++)
+    sim->slice_run[i].phase = MILL_PHASE_NEW;
+  sim->generation[sim->parity ^ 1].steps = 0;
 }
 
 void mill_engine_run(struct mill_simulation *sim, int64_t until)

@@ -39,6 +39,8 @@ core_libmill_la_SOURCES = \
   core/param-check.c \
   core/param-print.c \
   core/param.c \
+  core/plastic-build.c \
+  core/plastic.c \
   core/plugin-check.c \
   core/plugin-search.c \
   core/record.c \
@@ -79,6 +81,7 @@ noinst_HEADERS += \
   core/new-text.h \
   core/output.h \
   core/param.h \
+  core/plastic.h \
   core/plugin-check.h \
   core/registry.h \
   core/simulation.h \
@@ -108,6 +111,7 @@ spikemillinclude_HEADERS = \
   core/spikemill/propagator.h \
   core/spikemill/spikemill.h \
   core/spikemill/stimulus.h \
+  core/spikemill/synapse-ops.h \
   core/spikemill/synapse.h
 
 lib_LTLIBRARIES += libspikemill.la

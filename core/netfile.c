@@ -32,11 +32,14 @@ static const struct mill_param_spec simulation_specs[] = {
 
 struct strategy_values {
   const char *delivery, *plasticity;
+  int64_t history_words;
 };
 #define AT(member) offsetof(struct strategy_values, member)
 static const struct mill_param_spec strategy_specs[] = {
     {"delivery", "", "row-wise", NULL, "how spikes reach their targets", 0, 0, AT(delivery), MILL_TEXT, 0},
     {"plasticity", "", "naive", NULL, "when synapses are updated", 0, 0, AT(plasticity), MILL_TEXT, 0},
+    {"history_words", "", "1", NULL, "words of 64 steps for which a row of plastic synapses may wait for its source", 1, 8,
+     AT(history_words), MILL_INT, MILL_EXPERT},
 };
 #undef AT
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
@@ -254,6 +257,7 @@ static int read_strategy(struct mill_netfile *net, struct mill_error *error)
       mill_choice_load(net, &place, "delivery", MILL_DELIVERY, v.delivery, &net->delivery, error) < 0 ||
       mill_choice_load(net, &place, "plasticity", MILL_PLASTICITY, v.plasticity, &net->plasticity, error) < 0)
     goto done;
+  net->history_words = (uint32_t)v.history_words;
   tables[1].specs = net->delivery.plugin->params;
   tables[1].count = net->delivery.plugin->param_count;
   tables[2].specs = net->plasticity.plugin->params;

@@ -80,6 +80,7 @@ struct mill_netfile {
   int off_grid;                /* 1: allowed */
   int backend;                 /* 0 auto, 1 cpu, 2 cuda */
   struct mill_choice delivery, plasticity;
+  uint32_t history_words;      /* usable words of the histories of plastic synapses' targets */
   uint32_t population_count, projection_count, stimulus_count;
   struct mill_population_setup *population;
   struct mill_projection_setup *projection;

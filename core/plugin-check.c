@@ -18,7 +18,7 @@
 #include <spikemill/neuron-ops.h>
 #include <spikemill/plasticity.h>
 #include <spikemill/stimulus.h>
-#include <spikemill/synapse.h>
+#include <spikemill/synapse-ops.h>
 #include "param.h"
 #include "plugin-check.h"
 #include "registry.h"
@@ -64,6 +64,7 @@ static const struct {
     NEEDS(MILL_NEURON, mill_neuron_ops, code[1].init),
     NEEDS(MILL_NEURON, mill_neuron_ops, code[1].step),
     NEEDS(MILL_PLASTICITY, mill_plasticity_ops, applicable),
+    NEEDS(MILL_PLASTICITY, mill_plasticity_ops, visit),
     NEEDS(MILL_DELIVERY, mill_delivery_ops, applicable),
     NEEDS(MILL_DELIVERY, mill_delivery_ops, slice_width),
     NEEDS(MILL_DELIVERY, mill_delivery_ops, prepare),

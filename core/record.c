@@ -252,7 +252,7 @@ static void write_row(FILE *out, const struct mill_simulation *sim, const struct
                    : p->delay_bits == 8 ? ((const uint8_t *)p->delay)[i]
                                         : ((const uint16_t *)p->delay)[i];
   char weight[32], ms[48];
-  mill_text_double(weight, quanta * ring->scale);
+  mill_text_double(weight, p->plastic ? mill_plastic_weight(p->plastic, i) : quanta * ring->scale);
   format_ms(ms, sizeof ms, delay * sim->file->dt_ps);
   fprintf(out, "%s,%s,%u,%s,%u,%s,%s\n", p->name, sim->population[p->source].name, source, sim->population[p->target].name,
           p->column[i], weight, ms);
@@ -275,6 +275,7 @@ static int write_weights(struct mill_simulation *sim, int complete, struct mill_
     mill_fail(error, MILL_RESOURCES, "%s: %s", part, strerror(errno));
     goto done;
   }
+  mill_plastic_flush(sim);
   write_preamble(out, sim);
   fputs("projection,source_population,source,target_population,target,weight,delay_ms\n", out);
   for (uint32_t k = 0; k < record->weight_count; k++) {

@@ -142,8 +142,9 @@ void mill_simulation_report(const struct mill_simulation *sim, struct mill_simul
                                             .wall_s = sim->wall_s};
 }
 
-uint64_t mill_simulation_weight_hash(const struct mill_simulation *sim)
+uint64_t mill_simulation_weight_hash(struct mill_simulation *sim)
 {
+  mill_plastic_flush(sim);
   return mill_weight_hash(&sim->network);
 }
 

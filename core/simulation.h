@@ -10,6 +10,7 @@
 #include <spikemill/stimulus.h>
 #include "connect.h"
 #include "netfile.h"
+#include "plastic.h"
 #include "stream.h"
 #include "threads.h"
 #include "weights.h"
@@ -36,6 +37,9 @@ struct mill_population_run {
   struct mill_stimulus_run **event, **current;
   uint64_t *history;           /* [size][history_words], newest step in bit 0 of word 0; NULL when nobody asked */
   uint32_t history_words;
+  uint32_t plastic_in_count, plastic_out_count; /* plastic projections to and from the population */
+  struct mill_plastic_run **plastic_in, **plastic_out;
+  uint32_t *plastic_out_of;    /* [plastic_out_count] their indices */
 };
 
 /* Bytes of one cell of a state column. */
@@ -63,6 +67,7 @@ struct mill_generation {
   uint32_t steps;              /* 0: empty */
   struct mill_spike **spikes;  /* [populations][size]: during the epoch those of a unit from its first neuron on, then put together */
   uint32_t *count;             /* [populations] */
+  struct mill_entries *entries; /* [projections] rows of plastic ones to visit */
   double *sample;              /* [MILL_EPOCH_MAX][samples] */
 };
 
@@ -70,6 +75,7 @@ struct mill_generation {
 struct mill_unit {
   uint32_t population, first, count; /* count ≤ MILL_BATCH */
   uint32_t spikes;                   /* listed in this epoch */
+  uint32_t *rows;                    /* [plastic_out_count] listed in this epoch */
 };
 
 /* How far a slice is in this epoch: 0, then claimed by the worker that delivers to it, then open for everybody. */
@@ -139,6 +145,8 @@ struct mill_simulation {
   struct mill_weighing *weighing;          /* [projections] then [stimuli] */
   struct mill_population_run *run;
   struct mill_stimulus_run *stimulus;
+  struct mill_plastic_run **plastic;       /* [projections] NULL: static */
+  const struct mill_plasticity_ops *plasticity;
   const struct mill_delivery_ops *delivery;
   void *delivery_self;
   uint32_t slice_count;
@@ -182,6 +190,8 @@ void mill_build_slices_free(struct mill_simulation *simulation);
 
 /* Simulates steps step … until-1. */
 void mill_engine_run(struct mill_simulation *simulation, int64_t until);
+/* Delivers the spikes of the last epoch now, which the next epoch would begin with. */
+void mill_engine_settle(struct mill_simulation *simulation);
 
 /* The lines of a configuration as "# config …" comments. */
 void mill_write_config(FILE *out, const char *config);

@@ -11,6 +11,7 @@
 #include <xxhash.h>
 #include "memory.h"
 #include "text.h"
+#include "plastic.h"
 #include "weights.h"
 
 #define ROWS_AT_ONCE 16u
@@ -270,7 +271,7 @@ uint64_t mill_weight_hash(const struct mill_network *network)
     for (uint32_t s = 0; s < network->population[projection->source].size; s++) {
       uint32_t m = 0;
       for (uint64_t i = projection->row[s]; i < projection->row[s + 1]; i++) {
-        double weight = (double)quanta_at(projection, i) * scale;
+        double weight = projection->plastic ? mill_plastic_weight(projection->plastic, i) : (double)quanta_at(projection, i) * scale;
         uint64_t bits;
         unsigned char *record = batch + n * RECORD;
         m = i > projection->row[s] && projection->column[i] == projection->column[i - 1] ? m + 1 : 0;

@@ -19,6 +19,7 @@ struct mill_weighing {
   struct mill_dist delay;          /* ms; not used when edges give delays */
   const struct mill_edges *edges;  /* EDGES rule: its columns win */
   uint64_t weight_key, delay_key;
+  int varies;                      /* 1: plastic, `weight` is the largest that can be delivered */
   uint32_t largest;                /* stimulus: events that one neuron can get in a step */
 
   /* Filled by mill_weigh. */

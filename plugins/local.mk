@@ -46,3 +46,18 @@ pkglib_LTLIBRARIES += plugins/synapse-static.la
 plugins_synapse_static_la_SOURCES = plugins/synapses/static.c
 plugins_synapse_static_la_CFLAGS = $(PLUGIN_CFLAGS)
 plugins_synapse_static_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+
+pkglib_LTLIBRARIES += plugins/plasticity-event-driven.la
+plugins_plasticity_event_driven_la_SOURCES = plugins/plasticity/event-driven.c
+plugins_plasticity_event_driven_la_CFLAGS = $(PLUGIN_CFLAGS)
+plugins_plasticity_event_driven_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+
+pkglib_LTLIBRARIES += plugins/plasticity-lazy.la
+plugins_plasticity_lazy_la_SOURCES = plugins/plasticity/lazy.c
+plugins_plasticity_lazy_la_CFLAGS = $(PLUGIN_CFLAGS)
+plugins_plasticity_lazy_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+
+pkglib_LTLIBRARIES += plugins/synapse-stdp.la
+plugins_synapse_stdp_la_SOURCES = plugins/synapses/stdp.c
+plugins_synapse_stdp_la_CFLAGS = $(PLUGIN_CFLAGS)
+plugins_synapse_stdp_la_LDFLAGS = $(PLUGIN_LDFLAGS)

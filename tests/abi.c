@@ -12,7 +12,7 @@
 #include <spikemill/plasticity.h>
 #include <spikemill/plugin.h>
 #include <spikemill/stimulus.h>
-#include <spikemill/synapse.h>
+#include <spikemill/synapse-ops.h>
 
 #include "registry.h"
 #include "tap.h"

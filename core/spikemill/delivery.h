@@ -3,6 +3,7 @@
 #define SPIKEMILL_DELIVERY_H
 
 #include <spikemill/network.h>
+#include <spikemill/plasticity.h>
 #include <spikemill/plugin.h>
 
 #ifdef __cplusplus
@@ -28,6 +29,17 @@ struct mill_delivery_ops {
 
   void (*release)(const struct mill_host *host, void *self);
 };
+
+/* Visits synapses begin … end-1 of the row of entry `index`, all of one slice: the rule's updates, and what the source's spikes deliver.
+   Returns the number of synaptic events. */
+static inline uint64_t mill_deliver_row(const struct mill_projection *p, const struct mill_ring *ring, const struct mill_epoch *epoch,
+                                        uint32_t index, uint64_t begin, uint64_t end)
+{
+  const struct mill_entries *entries = &epoch->entries[p->index];
+  const struct mill_entry *entry = &entries->entry[index];
+  mill_visit(p, ring, entry, entries->pre + (uint64_t)index * p->plastic->code->pre_size, epoch->first, epoch->steps, begin, end);
+  return (end - begin) * (uint32_t)__builtin_popcount(entry->mask);
+}
 
 #ifdef __cplusplus
 }

@@ -52,6 +52,8 @@ struct mill_projection {
   uint32_t delay_all;
   const void *delay;        /* [synapses] uint8_t or uint16_t */
   uint32_t delay_min, delay_max;
+
+  const struct mill_plastic *plastic; /* of <spikemill/plasticity.h>; NULL: the weights above are constant. Else they are not used */
 };
 
 /* A run of neurons of one population whose input one worker at a time adds up. `first` is a multiple of 64 within the population. */
@@ -81,12 +83,28 @@ struct mill_spike {
   uint32_t mask;
 };
 
+/* A row of a plastic projection that is to be visited for an epoch, as it was before it. */
+struct mill_entry {
+  uint32_t source;          /* row */
+  uint32_t mask;            /* its spikes: bit b is step epoch.first + b; 0: visited because it is due */
+  int64_t k_last, u;        /* as in struct mill_run */
+  uint32_t fired;
+  uint32_t reserved;
+};
+
+struct mill_entries {
+  const struct mill_entry *entry; /* [count] rows in ascending order */
+  const unsigned char *pre;       /* [count] traces of the sources, pre_size bytes each */
+  uint32_t count;
+};
+
 /* The spikes of the epoch that was simulated last: those of population p are spikes[p][0 … count[p]-1], neurons in ascending order. */
 struct mill_epoch {
   int64_t first;
   uint32_t steps;
   const struct mill_spike *const *spikes; /* [populations] */
   const uint32_t *count;                  /* [populations] */
+  const struct mill_entries *entries;     /* [projections]; empty for those that are not plastic */
 };
 
 #ifdef __cplusplus

@@ -55,7 +55,7 @@ struct mill_simulation_report {
 void mill_simulation_report(const struct mill_simulation *simulation, struct mill_simulation_report *report);
 
 /* XXH64 over (u32 projection, u32 source, u32 target, u32 m, u64 bits of the weight as double). Walks all synapses. */
-uint64_t mill_simulation_weight_hash(const struct mill_simulation *simulation);
+uint64_t mill_simulation_weight_hash(struct mill_simulation *simulation);
 
 struct mill_population_report {
   const char *name, *model;

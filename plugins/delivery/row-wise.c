@@ -164,6 +164,19 @@ static uint64_t deliver_list(const struct mill_projection *p, const struct mill_
   return events;
 }
 
+/* The same for a plastic projection. */
+static uint64_t deliver_entries(const struct mill_projection *p, const struct mill_ring *ring, const uint64_t *cut, uint64_t stride,
+                                const struct mill_epoch *epoch)
+{
+  const struct mill_entries *entries = &epoch->entries[p->index];
+  uint64_t events = 0;
+  for (uint32_t k = 0; k < entries->count; k++) {
+    const uint64_t *part = cut + entries->entry[k].source * stride;
+    events += mill_deliver_row(p, ring, epoch, k, part[0], part[1]);
+  }
+  return events;
+}
+
 static uint64_t deliver(void *self, const struct mill_epoch *epoch, uint32_t slice)
 {
   const struct cuts *cuts = (const struct cuts *)self;
@@ -175,7 +188,10 @@ static uint64_t deliver(void *self, const struct mill_epoch *epoch, uint32_t sli
     const struct mill_projection *p = &network->projection[i];
     if (p->target != population || p->synapses == 0)
       continue;
-    events += deliver_list(p, &network->population[population].ring[p->receptor], cuts->cut[i] + at, stride, epoch->first,
+    if (p->plastic)
+      events += deliver_entries(p, &network->population[population].ring[p->receptor], cuts->cut[i] + at, stride, epoch);
+    else
+      events += deliver_list(p, &network->population[population].ring[p->receptor], cuts->cut[i] + at, stride, epoch->first,
                            epoch->spikes[p->source], epoch->count[p->source]);
   }
   return events;

@@ -1,6 +1,6 @@
 /* A synapse plugin whose descriptor is wrong in the one thing that the including file defines. A file KIND-NAME.c here becomes
    KIND-NAME.so, for tests/registry.c. */
-#include <spikemill/synapse.h>
+#include <spikemill/synapse-ops.h>
 
 #ifndef MAGIC
 #define MAGIC MILL_PLUGIN_MAGIC
@@ -48,7 +48,7 @@ struct values {
 };
 static const struct mill_param_spec params[] = {PARAMS};
 #ifndef OPS_TABLE
-static const struct mill_synapse_ops ops = {0, 0};
+static const struct mill_synapse_ops ops = {0};
 #else
 OPS_TABLE;
 #endif

@@ -1,0 +1,151 @@
+/* Plastic projections: per epoch and unit of neurons, the anchors and the rows to visit; at the end, the flush. */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+#include "plastic.h"
+
+#include <string.h>
+
+#include "history.h"
+#include "simulation.h"
+
+/* ---- Targets: spikes that leave the history ---------------------------------------------------------------------------- */
+
+/* The spikes of neuron `target` that the next `steps` steps push out, oldest first, into the anchors of every projection to it. newest is
+   the step of the history's bit 0. */
+static void fold(struct mill_simulation *sim, uint32_t population, uint32_t target, uint64_t leaving, uint32_t steps, int64_t newest)
+{
+  const struct mill_population_run *run = &sim->run[population];
+  const int64_t oldest = newest - 64 * (int64_t)run->history_words + 1;
+  for (uint32_t i = 0; i < run->plastic_in_count; i++) {
+    struct mill_plastic_run *p = run->plastic_in[i];
+    const struct mill_synapse_code *code = p->plastic.code;
+    for (uint64_t bits = leaving; bits;) {
+      int b = 63 - __builtin_clzll(bits);
+      int64_t step = oldest + (int64_t)steps - 1 - b;
+      code->post_spike(p->param, p->decay, p->post + (uint64_t)target * code->post_size, step - p->post_step[target]);
+      p->post_step[target] = step;
+      bits ^= UINT64_C(1) << b;
+    }
+  }
+}
+
+static void push(struct mill_simulation *sim, const struct mill_unit *unit, const uint64_t (*bits)[MILL_BATCH / 64],
+                 const struct mill_generation *now)
+{
+  const struct mill_population_run *run = &sim->run[unit->population];
+  if (run->plastic_in_count) {
+    for (uint32_t i = 0; i < unit->count; i++) {
+      const uint64_t last = run->history[(uint64_t)(unit->first + i + 1) * run->history_words - 1];
+      if (last >> (64 - now->steps))
+        fold(sim, unit->population, unit->first + i, last >> (64 - now->steps), now->steps, now->first - 1);
+    }
+  }
+  mill_history_push(run->history, run->history_words, unit->first, unit->count, bits, now->steps);
+}
+
+/* ---- Sources: the rows to visit ---------------------------------------------------------------------------------------- */
+
+static void list_row(struct mill_plastic_run *p, const struct mill_entry_list *list, uint64_t at, uint32_t row, uint32_t mask)
+{
+  const uint32_t size = p->plastic.code->pre_size;
+  list->entry[at] = (struct mill_entry){row, mask, p->k_last[row], p->u[row], p->fired[row], 0};
+  memcpy(list->pre + at * size, p->pre + (uint64_t)row * size, size);
+}
+
+/* What the row is after the epoch: its traces after the source's last spike, and what the visit will have applied. */
+static void advance_row(struct mill_plastic_run *p, uint32_t row, uint32_t spikes, const struct mill_generation *now, int every_row)
+{
+  const struct mill_synapse_code *code = p->plastic.code;
+  for (uint32_t mask = spikes; mask; mask &= mask - 1) {
+    int64_t k = now->first + __builtin_ctz(mask);
+    code->pre_spike(p->param, p->decay, p->pre + (uint64_t)row * code->pre_size, k - p->k_last[row]);
+    p->k_last[row] = k;
+    p->fired[row] = 1;
+    p->u[row] = k + 1;
+  }
+  if (every_row || !spikes)
+    p->u[row] = now->first + now->steps;
+}
+
+static uint32_t list_rows(struct mill_simulation *sim, struct mill_plastic_run *p, const struct mill_unit *unit,
+                          const struct mill_spike *spikes, uint32_t count)
+{
+  const struct mill_generation *now = &sim->generation[sim->parity];
+  const int64_t due = sim->plasticity->every_row ? INT64_MAX : now->first + now->steps - p->patience;
+  uint32_t n = 0, k = 0;
+  for (uint32_t row = unit->first; row < unit->first + unit->count; row++) {
+    const uint32_t mask = k < count && spikes[k].neuron == row ? spikes[k++].mask : 0;
+    if (!mask && p->u[row] >= due)
+      continue;
+    list_row(p, &p->list[sim->parity], unit->first + n, row, mask);
+    n++;
+    advance_row(p, row, mask, now, sim->plasticity->every_row);
+  }
+  return n;
+}
+
+void mill_plastic_unit(struct mill_simulation *sim, struct mill_unit *unit, const uint64_t (*bits)[MILL_BATCH / 64],
+                       const struct mill_spike *spikes, uint32_t count)
+{
+  const struct mill_population_run *run = &sim->run[unit->population];
+  if (run->history)
+    push(sim, unit, bits, &sim->generation[sim->parity]);
+  for (uint32_t i = 0; i < run->plastic_out_count; i++)
+    unit->rows[i] = list_rows(sim, run->plastic_out[i], unit, spikes, count);
+}
+
+void mill_plastic_turn(struct mill_simulation *sim)
+{
+  struct mill_entries *entries = sim->generation[sim->parity].entries;
+  for (uint32_t i = 0; i < sim->network.projection_count; i++)
+    entries[i].count = 0;
+  for (uint32_t u = 0; u < sim->unit_count; u++) {
+    const struct mill_unit *unit = &sim->unit[u];
+    const struct mill_population_run *run = &sim->run[unit->population];
+    for (uint32_t i = 0; i < run->plastic_out_count; i++) {
+      const struct mill_entry_list *list = &run->plastic_out[i]->list[sim->parity];
+      const uint32_t size = run->plastic_out[i]->plastic.code->pre_size;
+      struct mill_entries *to = &entries[run->plastic_out_of[i]];
+      memmove(list->entry + to->count, list->entry + unit->first, unit->rows[i] * sizeof *list->entry);
+      memmove(list->pre + (uint64_t)to->count * size, list->pre + (uint64_t)unit->first * size, (uint64_t)unit->rows[i] * size);
+      to->count += unit->rows[i];
+    }
+  }
+}
+
+/* ---- Flush ------------------------------------------------------------------------------------------------------------- */
+
+struct flush {
+  struct mill_simulation *sim;
+  uint32_t projection;
+};
+
+static void flush_row(void *self, uint64_t row, uint32_t worker)
+{
+  const struct flush *f = self;
+  const struct mill_projection *p = &f->sim->projection[f->projection];
+  struct mill_plastic_run *run = f->sim->plastic[f->projection];
+  const int64_t k = f->sim->step;
+  (void)worker;
+  if (run->u[row] >= k)
+    return;
+  const struct mill_entry entry = {(uint32_t)row, 0, run->k_last[row], run->u[row], run->fired[row], 0};
+  mill_visit(p, NULL, &entry, run->pre + row * run->plastic.code->pre_size, k, 0, p->row[row], p->row[row + 1]);
+  run->u[row] = k;
+}
+
+void mill_plastic_flush(struct mill_simulation *sim)
+{
+  mill_engine_settle(sim);
+  for (uint32_t i = 0; i < sim->network.projection_count; i++) {
+    struct flush f = {sim, i};
+    if (sim->plastic[i])
+      mill_team_each(sim->team, sim->plastic[i]->sources, flush_row, &f);
+  }
+}
+
+double mill_plastic_weight(const struct mill_plastic *plastic, uint64_t synapse)
+{
+  return plastic->code->real_size == 4 ? (double)((const float *)plastic->syn[0])[synapse] : ((const double *)plastic->syn[0])[synapse];
+}

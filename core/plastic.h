@@ -1,0 +1,61 @@
+/* Plastic projections at work: the state that the core owns for them, the rows to visit, and the spikes that leave the histories.
+   What must come out is fixed by doc/plasticity.md; <spikemill/plasticity.h> is what strategies see. */
+#ifndef MILL_PLASTIC_H
+#define MILL_PLASTIC_H
+
+#include <spikemill/plasticity.h>
+#include "netfile.h"
+
+struct mill_simulation;
+struct mill_unit;
+
+/* The rows to visit for one epoch. During it those of a unit of sources start at its first neuron; then they are put together. */
+struct mill_entry_list {
+  struct mill_entry *entry; /* [sources] */
+  unsigned char *pre;       /* [sources][pre_size] */
+};
+
+/* One plastic projection. */
+struct mill_plastic_run {
+  struct mill_plastic plastic;  /* what strategies see; points at what follows */
+  void *param;
+  struct mill_decay *decay;
+  void **syn;                   /* [syn_count] */
+  uint32_t decay_count, sources, targets;
+  uint32_t source, target;      /* populations */
+  /* Rows: traces of the source at k_last, what was applied, whether it has fired. */
+  unsigned char *pre;           /* [sources][pre_size] */
+  int64_t *k_last, *u;          /* [sources] */
+  unsigned char *fired;         /* [sources] */
+  /* Anchors of the targets. */
+  unsigned char *post;          /* [targets][post_size] */
+  int64_t *post_step;           /* [targets] */
+  int64_t patience;             /* a row is due when its u lies more steps than this before the end of the epoch */
+  struct mill_entry_list list[2]; /* of the simulation's generations */
+};
+
+/* Bytes that a plastic projection needs besides its rows and delays; 0 for a static one. Upper estimate for n synapses. */
+uint64_t mill_plastic_estimate(const struct mill_netfile *file, const struct mill_projection_setup *setup, uint64_t n);
+
+/* Bounds of a projection's rule; 0 when it is static. */
+int mill_plastic_bounds(const struct mill_projection_setup *setup, double *least, double *most, double *delivered);
+
+/* Builds all plastic projections, once rows, delays, rings and accumulators are there. Initial weights outside the rule's bounds and rules
+   without a bound in 32-bit accumulation are refused with their place. */
+int mill_plastic_build(struct mill_simulation *simulation, struct mill_error *error);
+void mill_plastic_free(struct mill_simulation *simulation);
+
+/* After a unit's neurons went through an epoch: spikes that leave the histories go into the anchors, the new ones come in (bits as of
+   mill_history_push), and the rows to visit are listed for those of its neurons that are sources. spikes are the unit's. */
+void mill_plastic_unit(struct mill_simulation *simulation, struct mill_unit *unit, const uint64_t (*bits)[MILL_BATCH / 64],
+                       const struct mill_spike *spikes, uint32_t count);
+/* At the end of an epoch, after all units: puts the lists together. */
+void mill_plastic_turn(struct mill_simulation *simulation);
+
+/* Applies everything that has arrived before the next step, in every row. Changes no later result. */
+void mill_plastic_flush(struct mill_simulation *simulation);
+
+/* The weight of a plastic synapse as it stands. */
+double mill_plastic_weight(const struct mill_plastic *plastic, uint64_t synapse);
+
+#endif
