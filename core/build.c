@@ -168,10 +168,10 @@ static int prepare_plastic(const struct mill_netfile *file, const struct mill_pr
   if (!mill_plastic_bounds(setup, &least, &most, &delivered))
     return 0;
   w->varies = 1;
-  if (isfinite(delivered)) {
+  if (delivered >= 0 && delivered < MILL_UNBOUNDED) {
     w->weight = (struct mill_dist){.kind = MILL_DIST_NUMBER, .a = delivered};
     w->edges = NULL;
-  } else if (file->accumulate != 64) {
+  } else if (delivered >= 0 && file->accumulate != 64) {
     return mill_place_fail(error, &setup->place, "synapse", "`%s` knows no largest weight; set accumulate = int64 in [simulation]",
                            setup->synapse.plugin->name);
   }

@@ -58,6 +58,26 @@ plugins_plasticity_lazy_la_CFLAGS = $(PLUGIN_CFLAGS)
 plugins_plasticity_lazy_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 
 pkglib_LTLIBRARIES += plugins/synapse-stdp.la
-plugins_synapse_stdp_la_SOURCES = plugins/synapses/stdp.c
+plugins_synapse_stdp_la_SOURCES = plugins/synapses/stdp.c plugins/synapses/pair.h
 plugins_synapse_stdp_la_CFLAGS = $(PLUGIN_CFLAGS)
 plugins_synapse_stdp_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+
+pkglib_LTLIBRARIES += plugins/synapse-paper-stdp.la
+plugins_synapse_paper_stdp_la_SOURCES = plugins/synapses/paper-stdp.c
+plugins_synapse_paper_stdp_la_CFLAGS = $(PLUGIN_CFLAGS)
+plugins_synapse_paper_stdp_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+
+pkglib_LTLIBRARIES += plugins/synapse-stdp-nearest.la
+plugins_synapse_stdp_nearest_la_SOURCES = plugins/synapses/stdp-nearest.c plugins/synapses/pair.h
+plugins_synapse_stdp_nearest_la_CFLAGS = $(PLUGIN_CFLAGS)
+plugins_synapse_stdp_nearest_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+
+pkglib_LTLIBRARIES += plugins/synapse-stdp-triplet.la
+plugins_synapse_stdp_triplet_la_SOURCES = plugins/synapses/stdp-triplet.c
+plugins_synapse_stdp_triplet_la_CFLAGS = $(PLUGIN_CFLAGS)
+plugins_synapse_stdp_triplet_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+
+pkglib_LTLIBRARIES += plugins/synapse-stp.la
+plugins_synapse_stp_la_SOURCES = plugins/synapses/stp.c
+plugins_synapse_stp_la_CFLAGS = $(PLUGIN_CFLAGS)
+plugins_synapse_stp_la_LDFLAGS = $(PLUGIN_LDFLAGS)

@@ -10,6 +10,9 @@
 extern "C" {
 #endif
 
+#define MILL_UNBOUNDED 1e308
+#define MILL_INITIAL_WEIGHT -1.0
+
 #define MILL_RUN 256u /* most synapses of a run */
 
 /* What n steps leave of a trace: coarse[n >> 8] · fine[n & 255], 0 from coarse_count on. Tables of the network's precision. */
@@ -82,7 +85,8 @@ struct mill_synapse_ops {
   const struct mill_syn_spec *syn; /* [syn_count] */
   /* log of what one step leaves, for each decay; ≤ 0. */
   void (*decays)(const void *values, double dt, double *log_step);
-  /* Bounds of the weights, and of what a spike can deliver; infinite when the rule has none. */
+  /* Bounds of the weights, and of the size of what a spike can deliver: MILL_UNBOUNDED when the rule has none, MILL_INITIAL_WEIGHT when it
+     is never more than the synapse's initial weight. */
   void (*bounds)(const void *values, double *least, double *most, double *delivered);
   struct mill_synapse_code code[2]; /* single, double */
 };
