@@ -201,9 +201,9 @@ static int build_worker(struct mill_worker *worker, uint32_t receptors, struct m
   return 0;
 }
 
-static uint32_t slice_width(const struct mill_delivery_ops *delivery, uint32_t size, uint32_t workers)
+static uint32_t slice_width(const struct mill_simulation *sim, const struct mill_delivery_ops *delivery, uint32_t size)
 {
-  uint64_t width = delivery->slice_width(size, workers);
+  uint64_t width = delivery->slice_width(sim->file->delivery.values, size, sim->workers);
   width = (width + 63) / 64 * 64;
   return width == 0 ? 64 : width > 4294967232u ? 4294967232u : (uint32_t)width;
 }
@@ -257,7 +257,7 @@ int mill_build_slices(struct mill_simulation *sim, const struct mill_delivery_op
   if (!sim->slice_of)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
   for (uint32_t p = 0; p < populations; p++) {
-    uint32_t size = sim->population[p].size, width = slice_width(delivery, size, sim->workers);
+    uint32_t size = sim->population[p].size, width = slice_width(sim, delivery, size);
     sim->slice_of[p] = n;
     n += (uint32_t)(((uint64_t)size + width - 1) / width);
     receptors = sim->population[p].receptor_count > receptors ? sim->population[p].receptor_count : receptors;
@@ -269,7 +269,7 @@ int mill_build_slices(struct mill_simulation *sim, const struct mill_delivery_op
   if (!sim->slice || !sim->slice_run || !sim->worker)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
   for (uint32_t p = 0; p < populations; p++) {
-    uint32_t size = sim->population[p].size, width = slice_width(delivery, size, sim->workers),
+    uint32_t size = sim->population[p].size, width = slice_width(sim, delivery, size),
              count = sim->slice_of[p + 1] - sim->slice_of[p];
     for (uint32_t i = 0; i < count; i++) {
       uint32_t at = sim->slice_of[p] + i, begin = i * width;

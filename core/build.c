@@ -384,7 +384,8 @@ int mill_build(struct mill_simulation *sim, struct mill_error *error)
                                        .population_count = file->population_count,
                                        .projection_count = file->projection_count,
                                        .population = sim->population,
-                                       .projection = sim->projection};
+                                       .projection = sim->projection,
+                                       .workers = sim->workers};
   sim->step = file->t0;
   if (mill_build_populations(sim, error) < 0 || mill_build_stimuli(sim, error) < 0 || connect_all(sim, error) < 0 ||
       weigh_all(sim, error) < 0 || allocate_rings(sim, error) < 0 || mill_plastic_build(sim, error) < 0 || drop_edges(sim) < 0 ||

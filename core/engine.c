@@ -185,7 +185,7 @@ static void simulate(struct mill_simulation *sim, struct mill_worker *worker, st
 }
 
 /* Delivers the last epoch's spikes to a slice, unless somebody else has begun to. */
-static void deliver(struct mill_simulation *sim, struct mill_worker *worker, uint32_t index)
+static void deliver(struct mill_simulation *sim, uint32_t w, uint32_t index)
 {
   const struct mill_generation *last = &sim->generation[sim->parity ^ 1];
   const struct mill_epoch epoch = {last->first, last->steps, (const struct mill_spike *const *)last->spikes, last->count, last->entries};
@@ -194,7 +194,7 @@ static void deliver(struct mill_simulation *sim, struct mill_worker *worker, uin
   if (!__atomic_compare_exchange_n(&slice->phase, &seen, MILL_PHASE_CLAIMED, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
     return;
   if (last->steps)
-    worker->synaptic_events += sim->delivery->deliver(sim->delivery_self, &epoch, index);
+    sim->worker[w].synaptic_events += sim->delivery->deliver(sim->delivery_self, &epoch, index, w);
   __atomic_store_n(&slice->phase, MILL_PHASE_OPEN, __ATOMIC_RELEASE);
 }
 
@@ -217,14 +217,14 @@ static void do_share(struct mill_simulation *sim, uint32_t w)
   struct mill_worker *worker = &sim->worker[w];
   for (uint32_t i = 0; i < sim->slice_count; i++) {
     if (sim->slice_run[i].worker == w)
-      deliver(sim, worker, i);
+      deliver(sim, w, i);
   }
   for (uint32_t i = 0; i < sim->slice_count; i++) {
     if (sim->slice_run[i].worker == w)
       finish(sim, worker, &sim->slice_run[i]);
   }
   for (uint32_t i = 0; i < sim->slice_count; i++)
-    deliver(sim, worker, i);
+    deliver(sim, w, i);
   for (uint32_t round = 0, waiting = 1; waiting && round < HELP_ROUNDS; round++) {
     waiting = 0;
     for (uint32_t i = 0; i < sim->slice_count; i++)
@@ -278,7 +278,7 @@ static void settle_share(void *self, uint32_t w)
   struct mill_simulation *sim = self;
   for (uint32_t i = 0; i < sim->slice_count; i++) {
     if (sim->slice_run[i].worker == w)
-      deliver(sim, &sim->worker[w], i);
+      deliver(sim, w, i);
   }
 }
 

@@ -1,6 +1,6 @@
 # Three lines a plugin. The target's name is the installed file's, KIND-NAME, without the folder of its source.
 pkglib_LTLIBRARIES += plugins/delivery-row-wise.la
-plugins_delivery_row_wise_la_SOURCES = plugins/delivery/row-wise.c
+plugins_delivery_row_wise_la_SOURCES = plugins/delivery/row-wise.c plugins/delivery/rows.h
 plugins_delivery_row_wise_la_CFLAGS = $(PLUGIN_CFLAGS)
 plugins_delivery_row_wise_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 
@@ -81,3 +81,13 @@ pkglib_LTLIBRARIES += plugins/synapse-stp.la
 plugins_synapse_stp_la_SOURCES = plugins/synapses/stp.c
 plugins_synapse_stp_la_CFLAGS = $(PLUGIN_CFLAGS)
 plugins_synapse_stp_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+
+pkglib_LTLIBRARIES += plugins/delivery-cache-aware.la
+plugins_delivery_cache_aware_la_SOURCES = plugins/delivery/cache-aware.c plugins/delivery/rows.h
+plugins_delivery_cache_aware_la_CFLAGS = $(PLUGIN_CFLAGS)
+plugins_delivery_cache_aware_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+
+pkglib_LTLIBRARIES += plugins/delivery-shared-memory.la
+plugins_delivery_shared_memory_la_SOURCES = plugins/delivery/shared-memory.c plugins/delivery/rows.h
+plugins_delivery_shared_memory_la_CFLAGS = $(PLUGIN_CFLAGS)
+plugins_delivery_shared_memory_la_LDFLAGS = $(PLUGIN_LDFLAGS)

@@ -14,8 +14,9 @@ struct mill_delivery_ops {
   /* 1 when the strategy can serve the network; else 0 and a reason in why[size]. */
   int (*applicable)(const struct mill_network *network, char *why, size_t size);
 
-  /* Neurons per slice of a population of `size` neurons when `threads` workers share it; the core rounds up to 64. */
-  uint32_t (*slice_width)(uint32_t size, uint32_t threads);
+  /* Neurons per slice of a population of `size` neurons when `threads` workers share it; the core rounds up to 64. params is the plugin's
+     parameter block. */
+  uint32_t (*slice_width)(const void *params, uint32_t size, uint32_t threads);
 
   /* Builds what the strategy needs into *self (NULL is allowed), after the network was cut into slices of that width. The network stays
      valid until `release`. Returns 0 or -1. */
@@ -23,9 +24,9 @@ struct mill_delivery_ops {
                  struct mill_error *error);
 
   /* Adds the epoch's spikes to the rings of the neurons of network->slice[slice], and only theirs. Called by several workers at once,
-     each with a slice of its own, after the epoch was simulated and before the next one starts for that slice. Returns the number of synaptic
-     events. */
-  uint64_t (*deliver)(void *self, const struct mill_epoch *epoch, uint32_t slice);
+     each with a slice of its own, after the epoch was simulated and before the next one starts for that slice; worker is below
+     network->workers. Returns the number of synaptic events. */
+  uint64_t (*deliver)(void *self, const struct mill_epoch *epoch, uint32_t slice, uint32_t worker);
 
   void (*release)(const struct mill_host *host, void *self);
 };

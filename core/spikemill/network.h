@@ -71,6 +71,8 @@ struct mill_network {
   uint32_t epoch_steps;     /* D */
   uint32_t delay_max;       /* over all projections; 0 when there is none */
 
+  uint32_t workers;         /* threads that simulate */
+
   /* How populations are shared out: those of population p are slice[slice_of[p]] … slice[slice_of[p + 1] - 1], in ascending order. */
   uint32_t slice_count;
   const struct mill_slice *slice;
