@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#define XXH_STATIC_LINKING_ONLY /* the size of a state */
 #include <xxhash.h>
 
 #include "stream.h"
@@ -60,6 +61,14 @@ uint64_t mill_spike_hash_value(const struct mill_spike_hash *hash)
   XXH64_copyState(hash->scratch, hash->state);
   XXH64_update(hash->scratch, hash->record, hash->used);
   return XXH64_digest(hash->scratch);
+}
+
+void *mill_spike_hash_state(struct mill_spike_hash *hash, size_t *bytes)
+{
+  XXH64_update(hash->state, hash->record, hash->used);
+  hash->used = 0;
+  *bytes = sizeof(XXH64_state_t);
+  return hash->state;
 }
 
 void mill_spike_hash_free(struct mill_spike_hash *hash)

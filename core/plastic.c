@@ -11,18 +11,16 @@
 
 /* ---- Targets: spikes that leave the history ---------------------------------------------------------------------------- */
 
-/* The spikes of neuron `target` that the next `steps` steps push out, oldest first, into the anchors of every projection to it. newest is
-   the step of the history's bit 0. */
-static void fold(struct mill_simulation *sim, uint32_t population, uint32_t target, uint64_t leaving, uint32_t steps, int64_t newest)
+/* Spikes of neuron `target` that leave its history, oldest first, into the anchors of every projection to it: bit b is step first - b. */
+static void fold(struct mill_simulation *sim, uint32_t population, uint32_t target, uint64_t leaving, int64_t first)
 {
   const struct mill_population_run *run = &sim->run[population];
-  const int64_t oldest = newest - 64 * (int64_t)run->history_words + 1;
   for (uint32_t i = 0; i < run->plastic_in_count; i++) {
     struct mill_plastic_run *p = run->plastic_in[i];
     const struct mill_synapse_code *code = p->plastic.code;
     for (uint64_t bits = leaving; bits;) {
       int b = 63 - __builtin_clzll(bits);
-      int64_t step = oldest + (int64_t)steps - 1 - b;
+      int64_t step = first - b;
       code->post_spike(p->param, p->decay, p->post + (uint64_t)target * code->post_size, step - p->post_step[target]);
       p->post_step[target] = step;
       bits ^= UINT64_C(1) << b;
@@ -35,13 +33,26 @@ static void push(struct mill_simulation *sim, const struct mill_unit *unit, cons
 {
   const struct mill_population_run *run = &sim->run[unit->population];
   if (run->plastic_in_count) {
+    const int64_t oldest = now->first - 64 * (int64_t)run->history_words;
     for (uint32_t i = 0; i < unit->count; i++) {
       const uint64_t last = run->history[(uint64_t)(unit->first + i + 1) * run->history_words - 1];
       if (last >> (64 - now->steps))
-        fold(sim, unit->population, unit->first + i, last >> (64 - now->steps), now->steps, now->first - 1);
+        fold(sim, unit->population, unit->first + i, last >> (64 - now->steps), oldest + now->steps - 1);
     }
   }
   mill_history_push(run->history, run->history_words, unit->first, unit->count, bits, now->steps);
+}
+
+void mill_plastic_history(struct mill_simulation *sim, uint32_t population, const uint64_t *history, uint32_t words)
+{
+  struct mill_population_run *run = &sim->run[population];
+  for (uint32_t i = 0; i < sim->population[population].size; i++) {
+    const uint64_t *from = history + (uint64_t)i * words;
+    for (uint32_t w = words; w-- > run->history_words;)
+      fold(sim, population, i, from[w], sim->step - 1 - 64 * (int64_t)w);
+    for (uint32_t w = 0; w < run->history_words; w++)
+      run->history[(uint64_t)i * run->history_words + w] = w < words ? from[w] : 0;
+  }
 }
 
 /* ---- Sources: the rows to visit ---------------------------------------------------------------------------------------- */

@@ -55,6 +55,9 @@ void mill_plastic_turn(struct mill_simulation *simulation);
 /* Applies everything that has arrived before the next step, in every row. Changes no later result. */
 void mill_plastic_flush(struct mill_simulation *simulation);
 
+/* Takes histories of another length ([neurons][words]) for a population: those that are not kept go into the anchors. */
+void mill_plastic_history(struct mill_simulation *simulation, uint32_t population, const uint64_t *history, uint32_t words);
+
 /* The weight of a plastic synapse as it stands. */
 double mill_plastic_weight(const struct mill_plastic *plastic, uint64_t synapse);
 

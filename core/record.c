@@ -68,7 +68,7 @@ static int open_spikes(struct mill_simulation *sim, struct mill_error *error)
     groups[p] = (struct mill_group){sim->population[p].name, sim->population[p].first, sim->population[p].size};
   {
     const struct mill_stream_info info = {.tick_ps = file->dt_ps,
-                                          .start = file->t0,
+                                          .start = sim->begun,
                                           .stop = file->t0 + file->duration,
                                           .group_count = file->population_count,
                                           .group = groups,
@@ -142,12 +142,19 @@ static int open_state(struct mill_simulation *sim, struct mill_error *error)
   return 0;
 }
 
-int mill_record_open(struct mill_simulation *sim, struct mill_error *error)
+int mill_record_prepare(struct mill_simulation *sim, struct mill_error *error)
 {
   struct mill_recorder *r = &sim->recorder;
   r->hash = mill_spike_hash_create();
   r->population_spikes = calloc(sim->network.population_count + 1u, sizeof *r->population_spikes);
-  if (!r->hash || !r->population_spikes)
+  return r->hash && r->population_spikes ? 0 : mill_fail(error, MILL_RESOURCES, "out of memory");
+}
+
+int mill_record_open(struct mill_simulation *sim, struct mill_error *error)
+{
+  struct mill_recorder *r = &sim->recorder;
+  r->before = r->spikes;
+  if (sim->begun != sim->file->t0 && !(r->file_hash = mill_spike_hash_create()))
     return mill_fail(error, MILL_RESOURCES, "out of memory");
   if (!sim->folder)
     return 0;
@@ -206,6 +213,8 @@ static int take_spikes(struct mill_simulation *sim, const struct mill_generation
     while (unit < sim->population[p].first || unit - sim->population[p].first >= sim->population[p].size)
       p = unit < sim->population[p].first ? 0 : p + 1;
     mill_spike_hash_add(r->hash, r->event[i].tick, (uint32_t)p, unit - sim->population[p].first);
+    if (r->file_hash)
+      mill_spike_hash_add(r->file_hash, r->event[i].tick, (uint32_t)p, unit - sim->population[p].first);
   }
   r->spikes += n;
   if (r->sink)
@@ -333,7 +342,7 @@ int mill_record_close(struct mill_simulation *sim, int complete, struct mill_err
 {
   struct mill_recorder *r = &sim->recorder;
   const struct mill_stream_end end = {
-      .events = r->spikes, .spike_hash = mill_spike_hash_value(r->hash), .stop = sim->step, .complete = complete != 0};
+      .events = r->spikes - r->before, .spike_hash = mill_spike_hash_value(r->file_hash ? r->file_hash : r->hash), .stop = sim->step, .complete = complete != 0};
   int rc = 0;
   if (r->failed) {
     if (error)
@@ -379,6 +388,6 @@ void mill_record_free_recorder(struct mill_simulation *sim)
   free(r->state_path);
   free(r->plan.of_variable);
   mill_release(r->plan.sample);
-  if (r->hash)
-    mill_spike_hash_free(r->hash);
+  mill_spike_hash_free(r->hash);
+  mill_spike_hash_free(r->file_hash);
 }

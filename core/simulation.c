@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include <spikemill/spikemill.h>
+#include "checkpoint.h"
 #include "memory.h"
 
 #ifndef PACKAGE_VERSION
@@ -55,7 +56,16 @@ int mill_simulation_open(const char *path, const struct mill_options *options, s
     mill_fail(error, MILL_RESOURCES, "out of memory");
     goto failed;
   }
-  if (mill_team_create(sim->workers, &sim->team, error) < 0 || mill_build(sim, error) < 0 || mill_record_open(sim, error) < 0)
+  if (mill_team_create(sim->workers, &sim->team, error) < 0 || mill_build(sim, error) < 0 || mill_record_prepare(sim, error) < 0 ||
+      (options->resume && mill_checkpoint_load(sim, options->resume, error) < 0))
+    goto failed;
+  sim->begun = sim->step;
+  if (sim->begun > sim->file->t0 + sim->file->duration) {
+    mill_fail(error, MILL_USAGE, "%s: the checkpoint is of step %lld, and the run ends with step %lld", options->resume,
+              (long long)sim->begun, (long long)(sim->file->t0 + sim->file->duration));
+    goto failed;
+  }
+  if (mill_record_open(sim, error) < 0)
     goto failed;
   sim->setup_s = mill_seconds() - start;
   sim->memory_bytes = mill_memory_held() - held;
@@ -83,6 +93,11 @@ int mill_simulation_advance(struct mill_simulation *sim, int64_t steps, struct m
     return -1;
   }
   return 0;
+}
+
+int mill_simulation_save(struct mill_simulation *sim, const char *path, struct mill_error *error)
+{
+  return mill_checkpoint_save(sim, path, error);
 }
 
 int mill_simulation_finish(struct mill_simulation *sim, int complete, struct mill_error *error)
@@ -123,6 +138,7 @@ void mill_simulation_report(const struct mill_simulation *sim, struct mill_simul
     events += sim->worker[w].synaptic_events;
   *report = (struct mill_simulation_report){.dt = sim->file->dt,
                                             .first = sim->file->t0,
+                                            .begun = sim->begun,
                                             .step = sim->step,
                                             .duration = sim->file->duration,
                                             .seed = sim->file->seed,

@@ -107,7 +107,9 @@ struct mill_sample_plan {
 
 struct mill_recorder {
   struct mill_writer *writer;  /* NULL: no spike file */
-  struct mill_spike_hash *hash;
+  struct mill_spike_hash *hash;      /* of the whole run */
+  struct mill_spike_hash *file_hash; /* of the spikes in the file, when the run was resumed */
+  uint64_t before;                   /* spikes that a resumed run had already */
   struct mill_event *event;    /* of one epoch, grows */
   uint64_t event_capacity;
   uint64_t spikes;
@@ -159,6 +161,7 @@ struct mill_simulation {
   uint32_t parity;                         /* of the generation that is simulated */
   struct mill_worker *worker;
   int64_t step;                            /* first of the epoch to simulate */
+  int64_t begun;                           /* the step in which this process took over: t0, or that of a checkpoint */
   int64_t until;                           /* of the call in progress */
   struct mill_recorder recorder;
   char *folder;                            /* outputs, NULL: none */
@@ -196,7 +199,8 @@ void mill_engine_settle(struct mill_simulation *simulation);
 /* The lines of a configuration as "# config …" comments. */
 void mill_write_config(FILE *out, const char *config);
 
-/* Recording: open before the first step, take each epoch in order (worker 0), close at the end. */
+/* Recording: prepare counters and hash, open the files before the first step, take each epoch in order (worker 0), close at the end. */
+int mill_record_prepare(struct mill_simulation *simulation, struct mill_error *error);
 int mill_record_open(struct mill_simulation *simulation, struct mill_error *error);
 void mill_record_epoch(struct mill_simulation *simulation, const struct mill_generation *generation);
 int mill_record_close(struct mill_simulation *simulation, int complete, struct mill_error *error);

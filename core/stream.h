@@ -69,6 +69,8 @@ struct mill_spike_hash;
 struct mill_spike_hash *mill_spike_hash_create(void);
 void mill_spike_hash_add(struct mill_spike_hash *hash, int64_t tick, uint32_t group, uint32_t index);
 uint64_t mill_spike_hash_value(const struct mill_spike_hash *hash);
+/* The inner state, to be kept and put back as bytes; of the same build of xxhash only. */
+void *mill_spike_hash_state(struct mill_spike_hash *hash, size_t *bytes);
 void mill_spike_hash_free(struct mill_spike_hash *hash);
 
 /* A writer with a thread of its own. `push` copies events into a bounded queue and waits when it is full: nothing is dropped.

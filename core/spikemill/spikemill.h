@@ -21,6 +21,7 @@ struct mill_options {
   size_t override_count;
   uint32_t threads;             /* 0: as many as this process may use processors */
   const char *folder;           /* output folder, made when missing; NULL: no files */
+  const char *resume;           /* checkpoint to go on from; NULL: from the start. Files then hold what follows it */
 };
 
 /* Reads a network file, checks it, builds the network and opens the outputs. Fails before anything large is allocated when memory does
@@ -31,6 +32,9 @@ int mill_simulation_open(const char *path, const struct mill_options *options, s
 /* Simulates `steps` more steps. Results do not depend on how a run is cut into calls. May go beyond the
    configured duration when no spike file is written, whose head states it. */
 int mill_simulation_advance(struct mill_simulation *simulation, int64_t steps, struct mill_error *error);
+
+/* Writes the whole state into a checkpoint file, which appears whole or not at all. Changes no later result. */
+int mill_simulation_save(struct mill_simulation *simulation, const char *path, struct mill_error *error);
 
 /* Writes what is left and puts the output files in place; marks them partial when `complete` is 0. Call once, before free; without it no
    file appears. */
@@ -43,6 +47,7 @@ void mill_simulation_listen(struct mill_simulation *simulation, void (*sink)(con
 struct mill_simulation_report {
   double dt;                    /* ms */
   int64_t first, step, duration; /* first step, next step, configured steps */
+  int64_t begun;                /* step from which this process simulated: first, or that of the checkpoint */
   uint64_t seed;
   uint32_t threads, populations, projections, neurons;
   int precision;                /* 0 single, 1 double */
