@@ -4,4 +4,5 @@ dist_man_MANS += \
   doc/spikemill-plugin.7
 EXTRA_DIST += \
   doc/benchmarks.md \
-  doc/formats.md
+  doc/formats.md \
+  doc/plasticity.md
