@@ -36,8 +36,9 @@ struct strategy_values {
 };
 #define AT(member) offsetof(struct strategy_values, member)
 static const struct mill_param_spec strategy_specs[] = {
-    {"delivery", "", "row-wise", NULL, "how spikes reach their targets", 0, 0, AT(delivery), MILL_TEXT, 0},
-    {"plasticity", "", "naive", NULL, "when synapses are updated", 0, 0, AT(plasticity), MILL_TEXT, 0},
+    {"delivery", "", "auto", NULL, "how spikes reach their targets; auto: row-wise up to 65,536 neurons in a population, then cache-aware",
+     0, 0, AT(delivery), MILL_TEXT, 0},
+    {"plasticity", "", "auto", NULL, "when synapses are updated; auto: event-driven", 0, 0, AT(plasticity), MILL_TEXT, 0},
     {"history_words", "", "1", NULL, "words of 64 steps for which a row of plastic synapses may wait for its source", 1, 8,
      AT(history_words), MILL_INT, MILL_EXPERT},
 };
@@ -247,15 +248,27 @@ done:
   return rc;
 }
 
+static uint32_t largest_population(const struct mill_netfile *net)
+{
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < net->population_count; i++)
+    most = net->population[i].size > most ? net->population[i].size : most;
+  return most;
+}
+
 static int read_strategy(struct mill_netfile *net, struct mill_error *error)
 {
   struct strategy_values v = {0};
   struct mill_place place = {net->ini, mill_ini_section_find(net->ini, "strategy")};
   struct mill_param_table tables[3] = {{strategy_specs, COUNT(strategy_specs)}, {0}, {0}};
+  const char *delivery, *plasticity;
   int rc = -1;
-  if (mill_section_parse(net, &place, strategy_specs, COUNT(strategy_specs), &v, error) < 0 ||
-      mill_choice_load(net, &place, "delivery", MILL_DELIVERY, v.delivery, &net->delivery, error) < 0 ||
-      mill_choice_load(net, &place, "plasticity", MILL_PLASTICITY, v.plasticity, &net->plasticity, error) < 0)
+  if (mill_section_parse(net, &place, strategy_specs, COUNT(strategy_specs), &v, error) < 0)
+    goto done;
+  delivery = strcmp(v.delivery, "auto") != 0 ? v.delivery : largest_population(net) <= 65536 ? "row-wise" : "cache-aware";
+  plasticity = strcmp(v.plasticity, "auto") != 0 ? v.plasticity : "event-driven";
+  if (mill_choice_load(net, &place, "delivery", MILL_DELIVERY, delivery, &net->delivery, error) < 0 ||
+      mill_choice_load(net, &place, "plasticity", MILL_PLASTICITY, plasticity, &net->plasticity, error) < 0)
     goto done;
   net->history_words = (uint32_t)v.history_words;
   tables[1].specs = net->delivery.plugin->params;
@@ -322,8 +335,8 @@ int mill_netfile_read(const char *path, const char *const *overrides, size_t ove
     goto failed;
   }
   if (mill_ini_read(path, overrides, override_count, &net->ini, error) < 0 || check_sections(net, error) < 0 ||
-      mill_defines_read(net->ini, &net->defines, error) < 0 || read_simulation(net, error) < 0 || read_strategy(net, error) < 0 ||
-      mill_populations_read(net, error) < 0 || mill_projections_read(net, error) < 0 || mill_stimuli_read(net, error) < 0 ||
+      mill_defines_read(net->ini, &net->defines, error) < 0 || read_simulation(net, error) < 0 ||
+      mill_populations_read(net, error) < 0 || read_strategy(net, error) < 0 || mill_projections_read(net, error) < 0 || mill_stimuli_read(net, error) < 0 ||
       mill_record_read(net, error) < 0)
     goto failed;
   *netfile = net;
