@@ -35,6 +35,7 @@ check_PROGRAMS += \
   tests/output \
   tests/param \
   tests/recordings \
+  tests/random-networks \
   tests/registry \
   tests/stimuli \
   tests/stream \
@@ -103,6 +104,7 @@ test_plugins = \
   synapse-major \
   synapse-many-parameters \
   synapse-minor \
+  synapse-no-closed-form \
   synapse-no-device \
   synapse-no-kind \
   synapse-no-licence \
@@ -152,6 +154,7 @@ VALGRIND_TESTS = \
   tests/neuron-values \
   tests/output \
   tests/param \
+  tests/random-networks \
   tests/registry \
   tests/stimuli \
   tests/stream \

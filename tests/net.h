@@ -11,7 +11,7 @@
 static inline struct mill_simulation *net_open(const char *text, const char *const *overrides, uint32_t threads, struct mill_error *error)
 {
   char path[] = "/tmp/mill-net-XXXXXX";
-  struct mill_options how = {overrides, 0, threads, NULL};
+  struct mill_options how = {overrides, 0, threads, NULL, NULL};
   struct mill_simulation *sim = NULL;
   int file = mkstemp(path);
   FILE *out = file < 0 ? NULL : fdopen(file, "w");
@@ -23,6 +23,27 @@ static inline struct mill_simulation *net_open(const char *text, const char *con
     how.override_count++;
   memset(error, 0, sizeof *error);
   mill_simulation_open(path, &how, &sim, error);
+  unlink(path);
+  return sim;
+}
+
+/* The same from a checkpoint; it must open. */
+static inline struct mill_simulation *net_resume(const char *text, const char *const *overrides, uint32_t threads, const char *checkpoint)
+{
+  char path[] = "/tmp/mill-net-XXXXXX";
+  struct mill_options how = {overrides, 0, threads, NULL, checkpoint};
+  struct mill_simulation *sim = NULL;
+  struct mill_error error = {0};
+  int file = mkstemp(path);
+  FILE *out = file < 0 ? NULL : fdopen(file, "w");
+  if (!out)
+    bail("cannot write to /tmp");
+  fputs(text, out);
+  fclose(out);
+  while (overrides && overrides[how.override_count])
+    how.override_count++;
+  if (mill_simulation_open(path, &how, &sim, &error) < 0)
+    bail("%s", error.text);
   unlink(path);
   return sim;
 }
