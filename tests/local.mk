@@ -38,6 +38,7 @@ check_PROGRAMS += \
   tests/random-networks \
   tests/registry \
   tests/stimuli \
+  tests/stdp-values \
   tests/stream \
   tests/text \
   tests/threads \
@@ -157,6 +158,7 @@ VALGRIND_TESTS = \
   tests/random-networks \
   tests/registry \
   tests/stimuli \
+  tests/stdp-values \
   tests/stream \
   tests/text \
   tests/threads \

@@ -1,0 +1,238 @@
+/* Values of the plastic rules, by replaying spike trains into a synapse between two neurons that repeat them: the numbers of the design's
+   table, and many random trains against the rules' formulas, stepped plainly with the C library's exponential. In double precision, under
+   each plasticity strategy. */
+#include <math.h>
+
+#include "net.h"
+
+#define DT 0.1
+
+struct train {
+  int count;
+  double ms[64];
+};
+
+/* The final weight of a synapse that has heard both trains; keys are lines for its section. */
+static double replay(const char *rule, const char *keys, double w, double delay, const struct train *pre, const struct train *post,
+                     const char *plasticity)
+{
+  static const char *const names[] = {"pre.csv", "post.csv"};
+  char folder[] = "/tmp/mill-stdp-XXXXXX", path[128], text[4096], line[512], config[160];
+  struct mill_simulation *sim = NULL;
+  struct mill_error error = {0};
+  double value = -1;
+  FILE *f;
+  if (!mkdtemp(folder))
+    bail("no folder");
+  for (int i = 0; i < 2; i++) {
+    const struct train *train = i ? post : pre;
+    snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+    f = fopen(path, "w");
+    fputs("time_ms,neuron\n", f);
+    for (int k = 0; k < train->count; k++)
+      fprintf(f, "%.1f,0\n", train->ms[k]);
+    fclose(f);
+  }
+  snprintf(text, sizeof text,
+           "[simulation]\nduration = 400\nprecision = double\n[strategy]\nplasticity = %s\n"
+           "[population.pre]\nmodel = parrot\nsize = 1\n[population.post]\nmodel = parrot\nsize = 1\n"
+           "[stimulus.pre]\ntype = spike-file\ntarget = pre\nreceptor = in\nweight = 1\nfile = %s/pre.csv\n"
+           "[stimulus.post]\ntype = spike-file\ntarget = post\nreceptor = in\nweight = 1\nfile = %s/post.csv\n"
+           "[projection.s]\nsource = pre\ntarget = post\nrule = all-to-all\nreceptor = none\nsynapse = %s\nweight = %.17g\ndelay = %.17g\n%s"
+           "[record]\nspikes = none\nweights = s\n",
+           plasticity, folder, folder, rule, w, delay, keys);
+  snprintf(config, sizeof config, "%s/net.ini", folder);
+  f = fopen(config, "w");
+  fputs(text, f);
+  fclose(f);
+  const struct mill_options how = {NULL, 0, 1, folder, NULL};
+  if (mill_simulation_open(config, &how, &sim, &error) < 0 || mill_simulation_advance(sim, 4000, &error) < 0 ||
+      mill_simulation_finish(sim, 1, &error) < 0)
+    bail("%s", error.text);
+  mill_simulation_free(sim);
+  snprintf(path, sizeof path, "%s/weights.csv", folder);
+  f = fopen(path, "r");
+  while (f && fgets(line, sizeof line, f)) {
+    if (strncmp(line, "s,", 2) == 0)
+      sscanf(line, "s,pre,%*d,post,%*d,%lf", &value);
+  }
+  if (!f)
+    bail("no weights");
+  fclose(f);
+  unlink(path);
+  unlink(config);
+  for (int i = 0; i < 2; i++) {
+    snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+    unlink(path);
+  }
+  rmdir(folder);
+  return value;
+}
+
+static const char *const strategies[] = {"naive", "lazy", "event-driven"};
+#define PAIR "lambda = 0.01\nalpha = 0.85\ntau_plus = 16.8\ntau_minus = 33.7\nw_max = 1\n"
+
+static void table(void)
+{
+  static const struct {
+    double dt, change;
+  } pair[] = {{1, .0094221310}, {10, .0055143126}, {-1, -.0082514800}, {-10, -.0063175423}};
+  static const struct train pre = {8, {1, 5, 6, 7, 9, 11, 12, 13}}, post = {7, {2, 3, 4, 8, 9, 10, 12}}, pre2 = {3, {1, 2, 9}},
+                            post2 = {2, {4, 7}};
+  for (int s = 0; s < 3; s++) {
+    for (int i = 0; i < 4; i++) {
+      struct train a = {1, {100}}, b = {1, {100 + pair[i].dt - DT}};
+      is_real(replay("stdp", PAIR, 0.5, DT, &a, &b, strategies[s]) - 0.5, pair[i].change, 1e-9, "%s: a pair %+.0f ms apart", strategies[s],
+              pair[i].dt);
+    }
+    is_real(replay("stdp", PAIR, 0.5, DT, &pre, &post, strategies[s]), .455838994466, 1e-12, "%s: a sequence, all pairs", strategies[s]);
+    is_real(replay("stdp-nearest", PAIR, 0.5, DT, &pre, &post, strategies[s]), .508148715613, 1e-12, "%s: a sequence, nearest pairs",
+            strategies[s]);
+    is_real(replay("stdp", PAIR, 0.5, DT, &pre2, &post2, strategies[s]), .516093168736, 1e-12,
+            "%s: the sequence that separates schemes, all pairs", strategies[s]);
+    is_real(replay("stdp-nearest", PAIR, 0.5, DT, &pre2, &post2, strategies[s]), .508172710055, 1e-12, "%s: and nearest ones",
+            strategies[s]);
+  }
+}
+
+/* ---- Random trains against the formulas -------------------------------------------------------------------------------- */
+
+/* Traces as sums over all spikes before, from their definition. */
+static double all(const struct train *t, double shift, double now, double tau)
+{
+  double sum = 0;
+  for (int i = 0; i < t->count; i++) {
+    if (t->ms[i] + shift < now - DT / 2)
+      sum += exp((t->ms[i] + shift - now) / tau);
+  }
+  return sum;
+}
+
+static double nearest(const struct train *t, double shift, double now, double tau)
+{
+  double z = 0;
+  for (int i = 0; i < t->count; i++) {
+    if (t->ms[i] + shift < now - DT / 2)
+      z = exp((t->ms[i] + shift - now) / tau);
+  }
+  return z;
+}
+
+static int fires(const struct train *t, double shift, double now)
+{
+  for (int i = 0; i < t->count; i++) {
+    if (fabs(t->ms[i] + shift - now) < DT / 2)
+      return 1;
+  }
+  return 0;
+}
+
+static double pairs(const struct train *pre, const struct train *post, double w, double delay, double mu, int near_only)
+{
+  double (*trace)(const struct train *, double, double, double) = near_only ? nearest : all;
+  for (int step = 0; step <= 4000; step++) {
+    double now = step * DT;
+    if (fires(post, delay, now)) {
+      w += 0.01 * pow(1 - w, mu) * trace(pre, 0, now, 16.8);
+      w = w < 1 ? w : 1;
+    }
+    if (fires(pre, 0, now)) {
+      w -= 0.01 * 0.85 * pow(w, mu) * trace(post, delay, now, 33.7);
+      w = w > 0 ? w : 0;
+    }
+  }
+  return w;
+}
+
+static double triplets(const struct train *pre, const struct train *post, double w, double delay)
+{
+  for (int step = 0; step <= 4000; step++) {
+    double now = step * DT;
+    if (fires(post, delay, now)) {
+      w += all(pre, 0, now, 16.8) * (0.01 + 0.02 * all(post, delay, now, 125));
+      w = w < 1 ? w : 1;
+    }
+    if (fires(pre, 0, now)) {
+      w -= all(post, delay, now, 33.7) * (0.007 + 0.003 * all(pre, 0, now, 101));
+      w = w > 0 ? w : 0;
+    }
+  }
+  return w;
+}
+
+static uint64_t state = 1;
+
+static uint32_t draw(uint32_t below)
+{
+  state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return (uint32_t)((state >> 33) % below);
+}
+
+static int by_time(const void *a, const void *b)
+{
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Up to 40 spikes in bursts within the first 380 ms, at different steps. */
+static struct train random_train(void)
+{
+  struct train t = {0};
+  int n = 1 + (int)draw(40);
+  double at = 0.1 * (1 + draw(300));
+  for (int i = 0; i < n && at < 350; i++) {
+    t.ms[t.count++] = floor(at * 10 + 0.5) / 10;
+    at += draw(4) ? 0.1 * (1 + draw(20)) : 0.1 * (1 + draw(900));
+  }
+  qsort(t.ms, (size_t)t.count, sizeof *t.ms, by_time);
+  return t;
+}
+
+static void random_trains(void)
+{
+  double worst[4] = {0};
+  int count = getenv("SPIKEMILL_LONG") ? 300 : 30;
+  for (int i = 0; i < count; i++) {
+    struct train pre = random_train(), post = random_train();
+    double w = 0.1 * (1 + draw(9)), delay = 0.1 * (1 + (draw(3) ? draw(20) : draw(250))), got, want;
+    const char *strategy = strategies[draw(3)];
+    got = replay("stdp", PAIR, w, delay, &pre, &post, strategy);
+    want = pairs(&pre, &post, w, delay, 0, 0);
+    worst[0] = fmax(worst[0], fabs(got - want));
+    got = replay("stdp", PAIR "mu_plus = 0.4\nmu_minus = 0.4\n", w, delay, &pre, &post, strategy);
+    want = pairs(&pre, &post, w, delay, 0.4, 0);
+    worst[1] = fmax(worst[1], fabs(got - want));
+    got = replay("stdp-nearest", PAIR, w, delay, &pre, &post, strategy);
+    want = pairs(&pre, &post, w, delay, 0, 1);
+    worst[2] = fmax(worst[2], fabs(got - want));
+    got = replay("stdp-triplet", "a_plus = 0.01\na_plus_triplet = 0.02\na_minus = 0.007\na_minus_triplet = 0.003\nw_max = 1\n", w, delay,
+                 &pre, &post, strategy);
+    want = triplets(&pre, &post, w, delay);
+    worst[3] = fmax(worst[3], fabs(got - want));
+  }
+  ok(worst[0] < 1e-12, "stdp: %d random trains, worst error %.2g", count, worst[0]);
+  ok(worst[1] < 1e-12, "stdp with soft bounds: worst error %.2g", worst[1]);
+  ok(worst[2] < 1e-12, "stdp-nearest: worst error %.2g", worst[2]);
+  ok(worst[3] < 1e-12, "stdp-triplet: worst error %.2g", worst[3]);
+}
+
+static void special_cases(void)
+{
+  static const struct train none = {0}, one = {1, {50}}, two = {2, {50, 60}}, before = {1, {20}};
+  is_real(replay("stdp", PAIR, 0.5, DT, &one, &(struct train){1, {50 - DT}}, "lazy"), 0.5, 0, "coincident spikes change nothing");
+  is_real(replay("stdp", PAIR, 0.5, DT, &one, &none, "lazy"), 0.5, 0, "a silent target");
+  is_real(replay("stdp", PAIR, 0.5, DT, &none, &two, "event-driven"), 0.5, 0, "a silent source");
+  is_real(replay("stdp", PAIR, 0.5, DT, &one, &before, "event-driven"), 0.5 - 0.01 * 0.85 * exp(-(30 - DT) / 33.7), 1e-15,
+          "the target before the source's first spike");
+  is_real(replay("stdp", PAIR, 0.5, 25, &two, &one, "event-driven"), 0.5 + 0.01 * (exp(-25 / 16.8) + exp(-15 / 16.8)), 1e-15,
+          "a delay longer than the intervals");
+}
+
+int main(void)
+{
+  plan_later();
+  table();
+  special_cases();
+  random_trains();
+  return done_testing();
+}
