@@ -129,7 +129,7 @@ static int print_json(const struct request *q, const struct mill_simulation *sim
 static int check_network(const struct request *q, struct mill_error *error)
 {
   const struct mill_options how = {(const char *const *)q->common.overrides.text, q->common.overrides.count, (uint32_t)q->threads,
-                                   NULL};
+                                   NULL, NULL};
   struct mill_simulation *sim = NULL;
   int rc = 0;
   if (mill_simulation_open(q->common.path, &how, &sim, error) < 0)

@@ -10,15 +10,19 @@
 #include <cJSON.h>
 #include "memory.h"
 #include "text.h"
+#include "value.h"
 
 struct request {
   struct mill_request common;
-  const char *folder;
+  const char *folder, *checkpoint, *every, *resume;
   int64_t threads;
 };
 static const struct mill_row rows[] = {
     MILL_ROW_TEXT("output", 'o', "DIR", "output folder (default: ./NAME-out)", struct request, folder),
     MILL_ROWS_NETWORK,
+    MILL_ROW_TEXT("checkpoint", 0, "FILE", "write the whole state at the end, or when interrupted", struct request, checkpoint),
+    MILL_ROW_TEXT("every", 0, "MS", "write the checkpoint that often too, in simulated time", struct request, every),
+    MILL_ROW_TEXT("resume", 0, "FILE", "go on from a checkpoint, under any strategy; files hold what follows it", struct request, resume),
     MILL_ROW_INT("threads", "N", "worker threads (default: one a processor)", struct request, threads, 1, 4096),
     MILL_ROWS_COMMON("no progress, no summary"),
 };
@@ -47,10 +51,11 @@ static int print_json(const struct request *q, struct mill_simulation *sim, stru
   struct mill_population_report p;
   cJSON *object = cJSON_CreateObject(), *list;
   char device[96];
-  double biological_s;
+  double biological_s, simulated_s;
   const char *file;
   mill_simulation_report(sim, &r);
   biological_s = (double)(r.step - r.first) * r.dt / 1000;
+  simulated_s = (double)(r.step - r.begun) * r.dt / 1000;
   cJSON_AddStringToObject(object, "version", mill_version());
   cJSON_AddStringToObject(object, "config", q->common.path);
   mill_json_int(object, "seed", r.seed);
@@ -63,8 +68,8 @@ static int print_json(const struct request *q, struct mill_simulation *sim, stru
   cJSON_AddBoolToObject(object, "complete", r.step - r.first >= r.duration);
   cJSON_AddNumberToObject(object, "biological_s", biological_s);
   cJSON_AddNumberToObject(object, "wall_s", r.wall_s);
-  if (biological_s > 0)
-    cJSON_AddNumberToObject(object, "real_time_factor", r.wall_s / biological_s);
+  if (simulated_s > 0)
+    cJSON_AddNumberToObject(object, "real_time_factor", r.wall_s / simulated_s);
   else
     cJSON_AddNullToObject(object, "real_time_factor");
   cJSON_AddNumberToObject(object, "setup_s", r.setup_s);
@@ -97,8 +102,10 @@ static void print_summary(const struct mill_simulation *sim)
   const char *file;
   mill_simulation_report(sim, &r);
   biological_s = (double)(r.step - r.first) * r.dt / 1000;
-  printf("%.6g ms simulated in %.3g s (set-up %.3g s): real-time factor %.3g\n", biological_s * 1000, r.wall_s, r.setup_s,
-         biological_s > 0 ? r.wall_s / biological_s : 0);
+  if (r.begun > r.first)
+    printf("went on from %.6g ms; ", (double)(r.begun - r.first) * r.dt);
+  printf("%.6g ms simulated in %.3g s (set-up %.3g s): real-time factor %.3g\n", (double)(r.step - r.begun) * r.dt, r.wall_s, r.setup_s,
+         r.step > r.begun ? r.wall_s * 1000 / ((double)(r.step - r.begun) * r.dt) : 0);
   printf("%u neurons, %llu synapses, %s; %s delivery, %s plasticity, %u thread%s, %s precision\n", r.neurons,
          (unsigned long long)r.synapses, mill_memory_text(memory, r.memory_bytes), r.delivery, r.plasticity, r.threads,
          r.threads == 1 ? "" : "s", r.precision ? "double" : "single");
@@ -110,11 +117,42 @@ static void print_summary(const struct mill_simulation *sim)
     printf("wrote %s\n", file);
 }
 
+/* Steps between checkpoints; INT64_MAX: only one at the end. */
+static int checkpoint_steps(const struct request *q, double dt, int64_t *steps, struct mill_error *error)
+{
+  int64_t ps;
+  *steps = INT64_MAX;
+  if (!q->every)
+    return 0;
+  if (!q->checkpoint)
+    return mill_fail(error, MILL_USAGE, "--every says how often --checkpoint FILE is written, which is missing");
+  if (mill_text_ps(q->every, &ps) < 0 || ps <= 0 || mill_grid_steps(ps, (int64_t)(dt * 1e9 + 0.5), steps) < 0 || *steps < 1)
+    return mill_fail(error, MILL_USAGE, "--every: expected a time in ms, a whole number of steps of %g ms, found `%s`", dt, q->every);
+  return 0;
+}
+
+/* To the end, with checkpoints on the way and there. */
+static int advance(const struct request *q, struct mill_simulation *sim, struct mill_progress *progress, struct mill_error *error)
+{
+  struct mill_simulation_report r;
+  int64_t every;
+  mill_simulation_report(sim, &r);
+  if (checkpoint_steps(q, r.dt, &every, error) < 0)
+    return -1;
+  do {
+    int64_t next = every == INT64_MAX ? INT64_MAX : r.first + ((r.step - r.first) / every + 1) * every;
+    if (mill_advance_to(sim, next, progress, error) < 0 || (q->checkpoint && mill_simulation_save(sim, q->checkpoint, error) < 0))
+      return -1;
+    mill_simulation_report(sim, &r);
+  } while (r.step - r.first < r.duration && !mill_interrupted());
+  return 0;
+}
+
 static int simulate(const struct request *q, struct mill_error *error)
 {
   char *folder = q->folder ? strdup(q->folder) : default_folder(q->common.path);
   const struct mill_options how = {(const char *const *)q->common.overrides.text, q->common.overrides.count, (uint32_t)q->threads,
-                                   folder};
+                                   folder, q->resume};
   struct mill_simulation *sim = NULL;
   struct mill_simulation_report r;
   struct mill_progress progress;
@@ -125,7 +163,7 @@ static int simulate(const struct request *q, struct mill_error *error)
   if (mill_simulation_open(q->common.path, &how, &sim, error) < 0)
     goto done;
   mill_progress_begin(&progress, q->common.quiet || q->common.json);
-  rc = mill_advance_all(sim, &progress, error);
+  rc = advance(q, sim, &progress, error);
   mill_progress_end(&progress);
   if (rc < 0)
     goto done;

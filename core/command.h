@@ -176,9 +176,9 @@ void mill_progress_show(struct mill_progress *progress, const struct mill_simula
 void mill_progress_mining(struct mill_progress *progress, const struct mill_mining_progress *state);
 void mill_progress_end(struct mill_progress *progress);
 
-/* Advances a simulation to its configured duration in slices of about a tenth of a second, so that progress and interruption work.
-   progress may be NULL. Returns 0, or -1; stops early when interrupted. */
-int mill_advance_all(struct mill_simulation *simulation, struct mill_progress *progress, struct mill_error *error);
+/* Advances a simulation to a step, at most to the end of its configured duration, in slices of about a tenth of a second, so that progress
+   and interruption work. progress may be NULL. Returns 0, or -1; stops early when interrupted. */
+int mill_advance_to(struct mill_simulation *simulation, int64_t step, struct mill_progress *progress, struct mill_error *error);
 
 /* JSON: 64-bit integers exactly, hashes as 16 hexadecimal digits; prints and frees. */
 void mill_json_int(struct cJSON *object, const char *key, uint64_t value);

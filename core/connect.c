@@ -183,6 +183,13 @@ static int check_repeats(const struct mill_edges *e, struct mill_error *error)
   if (i >= e->count)
     return 0; /* ascending, so all differ */
 
+  uint64_t need = 2 * e->count * sizeof(struct pair), available = mill_memory_free(); /* qsort makes a copy */
+  char needed[32], has[32];
+  if (need > available)
+    return mill_fail(
+        error, MILL_RESOURCES,
+        "%s: to see whether edges repeat takes %s, and %s are free; sort them by source and target, or set multapses = yes",
+        e->path, mill_memory_text(needed, need), mill_memory_text(has, available));
   struct pair *sorted = mill_allocate_or_fail("sorted edges", e->count, sizeof *sorted, error), *first = NULL;
   if (!sorted)
     return -1;

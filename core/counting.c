@@ -1,5 +1,5 @@
-/* A counter plugin at work. The events are laid out here once for every counter, as columns in stream order and again type by type, so
-   that a plugin neither sorts nor knows what ties mean: `order` says it for both. */
+/* A counter plugin at work. The events are laid out here once for every counter, as columns in stream order and again type by
+   type, so that a plugin neither sorts nor knows what ties mean: `order` says it for both. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif

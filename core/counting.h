@@ -23,8 +23,9 @@ struct mill_counting_setup {
 
 struct mill_counting;
 
-/* Fails with MILL_DATA for more than 2^32 - 1 events or times further apart than INT64_MAX ticks, with MILL_RESOURCES when memory is
-   short, with what the plugin says. */
+/* Fails with MILL_DATA for more than 2^32 - 1 events, times further apart than INT64_MAX ticks, events out of order or of unknown
+   types, with MILL_USAGE for an interval that is not 0 <= low < high and for threshold 0, with MILL_RESOURCES when memory is
+   short, with what the plugin says, behind its name. */
 int mill_counting_open(const struct mill_counting_setup *setup, struct mill_counting **counting, struct mill_error *error);
 int mill_counting_count(struct mill_counting *counting, const struct mill_candidates *candidates, uint64_t *counts,
                         struct mill_error *error);

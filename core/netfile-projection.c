@@ -8,11 +8,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <spikemill/device.h>
 #include <spikemill/synapse-ops.h>
-#include "memory.h"
 #include "text.h"
 
 struct projection_values {
@@ -45,8 +43,6 @@ static const struct mill_param_spec stimulus_specs[] = {
 };
 #undef AT
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
-#define EDGE_TEXT 4   /* bytes of the shortest line of an edges file */
-#define EDGE_BYTES 32 /* that an edge takes while the network is read */
 
 /* A weight or delay: required unless the edges file has its column, refused when both give it. A key that nobody knows is likelier to be
    the one missed, and is said first. */
@@ -124,8 +120,8 @@ static int read_edges(const struct mill_netfile *net, struct mill_projection_set
                       struct mill_error *error)
 {
   struct mill_error inner = {0};
-  struct stat st;
-  char *path, need[32], has[32];
+  char *path;
+  int failed;
   if (p->connection.rule != MILL_EDGES)
     return 0;
   if (p == first) {
@@ -133,19 +129,13 @@ static int read_edges(const struct mill_netfile *net, struct mill_projection_set
     if (!path)
       return mill_fail(error, MILL_RESOURCES, "out of memory");
     p->owns_edges = 1;
-    if (stat(path, &st) == 0 && (uint64_t)st.st_size > mill_memory_free() / EDGE_BYTES * EDGE_TEXT) {
-      mill_place_fail(error, &p->place, "rule", "%s: its edges need about %s, %s are free", path,
-                      mill_memory_text(need, (uint64_t)st.st_size / EDGE_TEXT * EDGE_BYTES),
-                      mill_memory_text(has, mill_memory_free()));
-      error->status = MILL_RESOURCES;
-      free(path);
+    failed = mill_edges_read(path, &p->edges, &inner) < 0;
+    free(path);
+    if (failed) {
+      mill_place_fail(error, &p->place, "rule", "%s", inner.text);
+      error->status = inner.status;
       return -1;
     }
-    if (mill_edges_read(path, &p->edges, &inner) < 0) {
-      free(path);
-      return mill_place_refuse(error, &p->place, inner.status, inner.text);
-    }
-    free(path);
   } else {
     p->edges = first->edges;
   }

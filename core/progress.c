@@ -110,13 +110,14 @@ void mill_progress_end(struct mill_progress *p)
     fputs("\r\033[K", stderr);
 }
 
-int mill_advance_all(struct mill_simulation *simulation, struct mill_progress *progress, struct mill_error *error)
+int mill_advance_to(struct mill_simulation *simulation, int64_t step, struct mill_progress *progress, struct mill_error *error)
 {
   struct mill_simulation_report r;
   int64_t chunk = 64;
   mill_simulation_report(simulation, &r);
-  while (r.step - r.first < r.duration && !interrupted) {
-    int64_t left = r.duration - (r.step - r.first), steps = left < chunk ? left : chunk;
+  step = step < r.first + r.duration ? step : r.first + r.duration;
+  while (r.step < step && !interrupted) {
+    int64_t steps = step - r.step < chunk ? step - r.step : chunk;
     double before = r.wall_s;
     if (mill_simulation_advance(simulation, steps, error) < 0)
       return -1;

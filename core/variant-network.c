@@ -17,12 +17,13 @@ static int simulate(const struct mill_variant *variant, const char *path,
                     void (*sink)(const struct mill_event *events, size_t n, void *self), void *self, struct mill_simulation **sim,
                     struct mill_error *error)
 {
-  const struct mill_options how = {(const char *const *)variant->overrides.text, variant->overrides.count, variant->threads, NULL};
+  const struct mill_options how = {(const char *const *)variant->overrides.text, variant->overrides.count, variant->threads, NULL,
+                                   NULL};
   *sim = NULL;
   if (mill_simulation_open(path, &how, sim, error) < 0)
     return -1;
   mill_simulation_listen(*sim, sink, self);
-  if (mill_advance_all(*sim, NULL, error) < 0)
+  if (mill_advance_to(*sim, INT64_MAX, NULL, error) < 0)
     return -1;
   return mill_interrupted() ? mill_fail(error, MILL_INTERRUPTED, "interrupted") : 0;
 }

@@ -1,11 +1,17 @@
 # What a user runs first, installed with the documentation.
 dist_examples_DATA = \
+  examples/brunel-plus-stdp.ini \
+  examples/brunel-plus.ini \
   examples/brunel.ini \
   examples/brunel2000.ini \
   examples/coba.ini \
   examples/cuba.ini \
   examples/izhikevich2003.ini \
   examples/mining.ini \
+  examples/brunel2000.ini \
+  examples/coba.ini \
+  examples/cuba.ini \
+  examples/izhikevich2003.ini \
   examples/vogels.ini
 examplesdir = $(docdir)/examples
 EXTRA_DIST += \

@@ -1,6 +1,6 @@
-/* What latest-start keeps between calls: the links of level 2 until the end, the ends of the kept episodes of a level until the next level
-   is done. The caller's thread makes one block a batch, in which each record has its place, and the workers fill it; so what is kept depends
-   on the candidates alone, and what does not fit is not kept. Part of latest-start.c, which includes it. */
+/* What latest-start keeps between calls: the links of level 2 until the end, the ends of the kept episodes of a level until the
+   next level is done. The caller's thread makes one block a batch, in which each record has its place, and the workers fill it;
+   so what is kept depends on the candidates alone, and what does not fit is not kept. Part of latest-start.c, which includes it. */
 #ifndef LATEST_START_CACHE_H
 #define LATEST_START_CACHE_H
 
@@ -83,8 +83,8 @@ static uint64_t data_bytes(uint32_t level, uint32_t count)
   return level == 2 ? count * sizeof(struct link) : (count + UINT64_C(2)) * sizeof(struct end);
 }
 
-/* A block with the records of those of a batch that reached the threshold, as far as there is room; NULL when there are none. `keep` has
-   the number of links or ends of each candidate, and gets the place of its record in the block, or NONE. */
+/* A block with the records of those of a batch that reached the threshold, as far as there is room; NULL when there are none.
+   `keep` has the number of links or ends of each candidate, and gets the place of its record in the block, or NONE. */
 static struct block *cache_block(struct cache *cache, const struct mill_candidates *c, const uint64_t *counts, uint64_t threshold,
                                  uint32_t *keep)
 {

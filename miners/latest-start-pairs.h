@@ -1,7 +1,7 @@
-/* Level 2 of latest-start: many pairs of types at once. The stream is swept with the window of an interval, which knows which first types have
-   events in it; each event meets those and nothing else. So the work is that of the events that an interval joins, not of all pairs of types,
-   and it is done for as many first types as there is room for when the first of them is asked for. Part of latest-start.c, which includes
-   it. */
+/* Level 2 of latest-start: many pairs of types at once. The stream is swept with the window of an interval, which knows which
+   first types have events in it; each event meets those and nothing else. So the work is that of the events that an interval
+   joins, not of all pairs of types, and it is done for as many first types as there is room for when the first of them is asked
+   for. Part of latest-start.c, which includes it. */
 #ifndef LATEST_START_PAIRS_H
 #define LATEST_START_PAIRS_H
 

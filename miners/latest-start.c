@@ -1,11 +1,13 @@
-/* Latest-start propagation. Of the occurrences of an episode that end at an event only the one that starts last matters, since it overlaps
-   with the fewest others. Taking, in order, each end whose latest start lies after the end taken before is the greedy choice of intervals by
-   their ends, and that is a largest set of disjoint ones; so the count is that of Cao et al. 2009 (arXiv 0905.2200, section II), without lists.
+/* Latest-start propagation. Of the occurrences of an episode that end at an event only the one that starts last matters, since it
+   overlaps with the fewest others. Taking, in order, each end whose latest start lies after the end taken before is the greedy
+   choice of intervals by their ends, and that is a largest set of disjoint ones; so the count is that of Cao et al. 2009 (arXiv
+   0905.2200, section II), without lists.
 
-   A *link* of two types and an interval is an event of the second type with the events of the first that the interval reaches back to; the
-   *ends* of a prefix are the events at which it ends, each with its latest start. Level 2 makes links, of one type with all others at a time.
-   From then on a candidate goes through the links of its last two types and looks up the newest end of its prefix in each: neither the
-   stream nor times matter any more. Links and ends of what is kept are a cache of limited size; what it lacks is found from the types. */
+   A *link* of two types and an interval is an event of the second type with the events of the first that the interval reaches
+   back to; the *ends* of a prefix are the events at which it ends, each with its latest start. Level 2 finds the links
+   (latest-start-pairs.h). From then on a candidate goes through the links of its last two types and looks up the newest end of
+   its prefix in each: neither the stream nor times matter any more. Links and ends of what is kept are a cache of limited size
+   (latest-start-cache.h); what it lacks is found from the types. */
 #include <stdint.h>
 #include <string.h>
 
@@ -95,7 +97,8 @@ static void load(struct worker *w, struct ends ends, uint32_t events)
   w->shift = shift;
 }
 
-/* The start of the newest end that the link reaches, 0 when there is none. Without a jump that the processor would have to guess. */
+/* The start of the newest end that the link reaches, 0 when there is none. Without a jump that the processor would have to
+   guess. */
 static inline uint32_t start_of(const struct worker *w, struct link link, uint32_t shift)
 {
   const struct end *end = w->prefix.end + w->table[link.high >> shift];

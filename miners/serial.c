@@ -1,12 +1,13 @@
-/* Algorithm 1 of Cao et al. 2009 (arXiv 0905.2200, section IV), the reference: each episode scans the whole stream, with one list of
-   times per node: those at which an occurrence of the nodes up to it has ended since the last whole one. It is exact because the occurrence
-   that ends first leaves the most room for others, and the lists hold every start of it that an interval can still reach. */
+/* Algorithm 1 of Cao et al. 2009 (arXiv 0905.2200, section IV), the reference: each episode scans the whole stream, with one list
+   of times per node: those at which an occurrence of the nodes up to it has ended since the last whole one. It is exact because
+   the occurrence that ends first leaves the most room for others, and the lists hold every start of it that an interval can still
+   reach. */
 #include <stdint.h>
 
 #include <spikemill/counter.h>
 
-/* The newest times of a node, as a ring that holds as many as any type has events within the longest interval: what it overwrites is too
-   old for every interval. */
+/* The newest times of a node, as a ring that holds as many as any type has events within the longest interval: what it
+   overwrites is too old for every interval. */
 struct list {
   uint32_t first, end; /* numbers of the oldest time and of the next */
   int64_t *time;       /* [mask + 1], at number & mask */

@@ -44,7 +44,7 @@ static inline struct mill_simulation *bands_open(const char *name, const char *c
   const char *top = getenv("top_srcdir");
   char path[512], seeded[64];
   const char *overrides[SETTINGS + 1] = {seeded};
-  struct mill_options how = {overrides, 1, 0, NULL};
+  struct mill_options how = {overrides, 1, 0, NULL, NULL};
   struct mill_simulation *sim = NULL;
   struct mill_error error;
   snprintf(path, sizeof path, "%s/examples/%s.ini", top ? top : ".", name);

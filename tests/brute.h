@@ -1,6 +1,6 @@
-/* The oracle of the counters: every occurrence is enumerated, and the most that do not overlap are found by dynamic programming over the
-   places where they end. Nothing is greedy here and nothing is kept in lists, so that it shares no thought with what it judges. With readers
-   of streams and episodes as text, as in "A@0 B@1" and "A (0,1] B". */
+/* The oracle of the counters: every occurrence is enumerated, and the most that do not overlap are found by dynamic programming
+   over the places where they end. Nothing is greedy here and nothing is kept in lists, so that it shares no thought with what it
+   judges. With readers of streams and episodes as text, as in "A@0 B@1" and "A (0,1] B". */
 #ifndef BRUTE_H
 #define BRUTE_H
 

@@ -1,5 +1,6 @@
-/* The counters against brute force over all occurrences, on small cases with known counts and on random streams, level by level through
-   `keep` as the driver goes; and against each other on streams that are too long for it. SPIKEMILL_LONG=1: a million random streams. */
+/* The counters against brute force over all occurrences, on small cases with known counts and on random streams, level by level
+   through `keep` as the driver goes; and against each other on streams that are too long for it. SPIKEMILL_LONG=1: a million
+   random streams. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
@@ -286,7 +287,8 @@ static void draw_stream(struct mine *m, struct mill_event *event, uint32_t most,
   }
 }
 
-/* The counters on drawn streams, mined in drawn ways: against brute force or, when they are too long for that, against each other. */
+/* The counters on drawn streams, mined in drawn ways: against brute force or, when they are too long for that, against each
+   other. */
 static void random_streams(const char *what, uint64_t streams, uint32_t events, int brute)
 {
   struct mill_event *event = malloc(events * sizeof *event);
@@ -339,7 +341,7 @@ static void long_streams(void)
   } row[] = {
       {100000, 6, 60, 4, 3, 1},    /* ties, most pairs are linked */
       {100000, 40, 60, 5, 200, 3}, /* few ends among many events */
-      {20000, 300, 400, 4, 10, 2}, /* more types than a sweep has room for */
+      {20000, 600, 400, 4, 10, 2}, /* more types than a sweep has room for */
       {3000, 2, 300, 6, 1, 50},    /* several events a tick */
   };
   for (size_t i = 0; i < sizeof row / sizeof *row; i++) {

@@ -1,5 +1,5 @@
-/* What a counter plugin is given, and what of its calls comes through: the columns of a stream in both orders of ties, events that cannot be
-   mined, errors, and the memory that the cache of a real counter may take. */
+/* What a counter plugin is given, and what of its calls comes through: the columns of a stream in both orders of ties, events
+   that cannot be mined, errors, and the memory that the cache of a real counter may take. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif

@@ -170,6 +170,22 @@ static void little_memory(void)
     ok(mill_edges_read(path, &e, &error) == -1 && error.status == MILL_RESOURCES, "and what comes later is not looked at");
     free(text);
   }
+
+  // Edges in disorder are sorted to find repeats.
+  struct mill_connection c = {.rule = MILL_EDGES, .sources = 10, .targets = 10};
+  c.edges = e = reads("source,target\n5,1\n3,4\n", 2);
+  for (int less = 0; less < 2; less++) {
+    char limit[32];
+    sprintf(limit, "%d", (int)mill_memory_held() + 64 - less);
+    setenv("SPIKEMILL_MEMORY", limit, 1);
+    if (less)
+      ok(mill_connection_check(&c, &error) == -1 && error.status == MILL_RESOURCES &&
+             strstr(error.text, "whether edges repeat takes 64 B"),
+         "refused: %s", error.text);
+    else
+      ok(!mill_connection_check(&c, &error), "memory for two pairs and a copy of them is enough");
+  }
+  mill_edges_free(e);
   unsetenv("SPIKEMILL_MEMORY");
 }
 

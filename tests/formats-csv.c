@@ -273,6 +273,8 @@ static const struct bad {
      "x.csv:1: the header calls column 3 \"Time\", and --columns calls it type"},
     {"columns: population and neuron exchanged", "time_ms,neuron,population", 0, "time_ms,population,neuron\n",
      "x.csv:1: the header calls column 2 \"population\", and --columns calls it neuron"},
+    {"columns: a neuron called population", "time_ms,population,neuron", 0, "time_ms,neuron,population\n",
+     "column 2 \"neuron\", and --columns calls it population"},
     {"columns: neuron and population exchanged", "time_ms,-,neuron,population", 0, "time_ms,x,population,neuron\n",
      "column 3 \"population\", and --columns calls it neuron"},
     {"tick: between two", 0, "1 ms", "type,time_ms\nA,1\nA,1.5\n",

@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include "job.h"
+#include "mine.h"
 #include "param.h"
 #include "spikes.h"
 #include "text.h"
@@ -193,6 +194,45 @@ static void test_intervals(void)
   }
 }
 
+// Texts made of what such texts are made of: nothing is read that is not sound, and nothing crashes.
+static void test_noise(void)
+{
+  static const char *const piece[] = {
+      "(",        ")",   "]",    "[",  ",",  " ", "0", "5",    "10", "2.5", "ms", "us",    "s",         "ps",
+      "-",        "1e9", "1e-9", "$n", "/s", "%", "*", "max(", "\t", "e",   ".",  "(0,5]", "(5,10] ms", "9223372036854775807",
+      "\xc2\xb5s"};
+  uint64_t state = 7;
+  uint32_t read = 0, refused = 0, wrong = 0;
+  for (int run = 0; run < 100000; run++) {
+    char text[400] = "";
+    struct mill_interval *interval;
+    struct mill_support support;
+    struct mill_error error = {0};
+    uint32_t count;
+    for (uint32_t k = below(&state, 9) + 1; k--;)
+      strcat(text, piece[below(&state, sizeof piece / sizeof *piece)]);
+    if (mill_intervals_parse(text, &none, &interval, &count, &error)) {
+      refused++;
+      wrong += interval || count || !error.text[0] || !error.status;
+    } else {
+      read++;
+      wrong += !count;
+      for (uint32_t i = 0; i < count; i++)
+        wrong += interval[i].low < 0 || interval[i].low >= interval[i].high || (i && interval[i].low < interval[i - 1].low);
+    }
+    free(interval);
+    error = (struct mill_error){0};
+    if (mill_support_parse(text, &none, &support, &error)) {
+      refused++;
+      wrong += !error.text[0] || !error.status;
+    } else {
+      read++;
+      wrong += support.value < 1;
+    }
+  }
+  ok(!wrong && read > 1000 && refused > 1000, "100,000 texts by chance: %u read, %u refused, %u wrong", read, refused, wrong);
+}
+
 static void test_ticks(void)
 {
   struct mill_interval interval[] = {{0, 5 * MS}, {MS / 2, 6 * MS}};
@@ -327,6 +367,7 @@ int main(void)
   spikes_begin();
   test_support();
   test_intervals();
+  test_noise();
   test_ticks();
   test_bad_jobs();
   test_good_job();

@@ -290,6 +290,8 @@ static void test_candidates(void)
 
 static int same_levels(const struct mill_episodes *a, const struct mill_episodes *b)
 {
+  if (a->level[a->levels + 1].count || a->level[a->levels + 1].blocks)
+    return 0; // a level that is not complete is dropped
   for (uint32_t n = 1; n <= a->levels; n++) {
     if (a->level[n].count != b->level[n].count || a->level[n].candidates != b->level[n].candidates)
       return 0;

@@ -65,8 +65,8 @@ test_headers = \
   tests/formats.h \
   tests/brute.h \
   tests/german.h \
-  tests/mine.h \
   tests/made.h \
+  tests/mine.h \
   tests/net.h \
   tests/rows.h \
   tests/spikes.h \

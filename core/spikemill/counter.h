@@ -2,7 +2,7 @@
 
    A serial episode E(1) -(l,h]→ E(2) … -(l,h]→ E(N) occurs at events i_1 < … < i_N of these types when every gap between neighbours is
    above l and at most h. Its count is the largest number of occurrences of which each starts after the one before has ended (Cao et al.
-   2009, section II; doc/formats.md says which ties count as "after"). Counters differ in how they find it, never in what they find.
+   2009, section II; spikemill-config(5) says which ties count as "after"). Counters differ in how they find it, never in what they find.
 
    The driver (core/levels.c) mines level by level: it opens a counter on a stream, has it count batches of candidates of level 1, 2, …,
    tells it after each level which of them it keeps, and closes it. A candidate of level N + 1 is a kept episode of level N and one more

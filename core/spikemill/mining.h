@@ -79,7 +79,8 @@ struct mill_mining_episode {
 /* Episode index 0 … report.episodes-1: by length, then by types and intervals. 0, or -1 when there is none. */
 int mill_mining_episode(const struct mill_mining *mining, uint64_t index, struct mill_mining_episode *out);
 
-/* The name of a type: "A", "exc:12". NULL when there is no such type. */
+/* The name of a type: "A", "exc:12". Types are the units with at least one event, numbered from 0 in order of units. NULL when there is no
+   such type. */
 const char *mill_mining_type(const struct mill_mining *mining, uint32_t type);
 
 /* The job as INI text with every value that was used, for output files. */

@@ -44,7 +44,7 @@ struct mill_visit {
   uint32_t mask;                  /* the source's spikes: bit b is step first + b. 0: a row that is visited because it is due */
   uint32_t delay[MILL_RUN];
   int64_t quanta[MILL_RUN];
-  _Alignas(16) unsigned char pre[MILL_PRE_BYTES];
+  double pre[MILL_PRE_BYTES / sizeof(double)]; /* the source's traces, on their way */
 };
 
 struct mill_plasticity_ops {
