@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&                           \
     !defined(__SANITIZE_THREAD__)
 #define CLONES __attribute__((target_clones("default", "avx2"), optimize("O3")))
@@ -32,6 +31,7 @@ CONVERT(convert_32_single, uint32_t, int32_t, float)
 CONVERT(convert_64_single, uint64_t, int64_t, float)
 CONVERT(convert_64_double, uint64_t, int64_t, double)
 
+#define LEAVE 2          /* units of a slice that its opener keeps: to fetch their state costs others more than to wait */
 #define HELP_ROUNDS 1000 /* looks at slices that others deliver to, before the barrier */
 
 typedef void convert_function(void *restrict cells, void *restrict values, uint32_t count, double scale);
@@ -181,54 +181,59 @@ static void simulate(struct mill_simulation *sim, struct mill_worker *worker, st
   }
   unit->spikes =
       list_spikes((const uint64_t(*)[MILL_BATCH / 64]) bits, now->steps, unit, now->spikes[unit->population] + unit->first);
-  mill_plastic_unit(sim, unit, (const uint64_t(*)[MILL_BATCH / 64]) bits, now->spikes[unit->population] + unit->first, unit->spikes);
+  mill_plastic_unit(sim, unit, (const uint64_t(*)[MILL_BATCH / 64]) bits, now->spikes[unit->population] + unit->first,
+                    unit->spikes);
 }
 
 /* Delivers the last epoch's spikes to a slice, unless somebody else has begun to. */
 static void deliver(struct mill_simulation *sim, uint32_t w, uint32_t index)
 {
   const struct mill_generation *last = &sim->generation[sim->parity ^ 1];
-  const struct mill_epoch epoch = {last->first, last->steps, (const struct mill_spike *const *)last->spikes, last->count, last->entries};
+  const struct mill_epoch epoch = {last->first, last->steps, (const struct mill_spike *const *)last->spikes, last->count,
+                                   last->entries};
   struct mill_slice_run *slice = &sim->slice_run[index];
   uint32_t seen = MILL_PHASE_NEW;
   if (!__atomic_compare_exchange_n(&slice->phase, &seen, MILL_PHASE_CLAIMED, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
     return;
   if (last->steps)
     sim->worker[w].synaptic_events += sim->delivery->deliver(sim->delivery_self, &epoch, index, w);
+  slice->opener = w;
   __atomic_store_n(&slice->phase, MILL_PHASE_OPEN, __ATOMIC_RELEASE);
 }
 
-/* Simulates units of a slice until none is left; 0 when it has to wait for the slice's delivery. */
-static int finish(struct mill_simulation *sim, struct mill_worker *worker, struct mill_slice_run *slice)
+/* Simulates units of a slice until none is left but those that its opener keeps; 0 when it has to wait for the slice's delivery. */
+static int finish(struct mill_simulation *sim, uint32_t w, uint32_t index)
 {
-  uint32_t i;
+  struct mill_slice_run *slice = &sim->slice_run[index];
+  uint32_t leave;
   if (__atomic_load_n(&slice->phase, __ATOMIC_ACQUIRE) != MILL_PHASE_OPEN)
     return 0;
-  if (__atomic_load_n(&slice->next, __ATOMIC_RELAXED) >= slice->units)
-    return 1;
-  while ((i = __atomic_fetch_add(&slice->next, 1, __ATOMIC_RELAXED)) < slice->units)
-    simulate(sim, worker, &sim->unit[slice->unit + i]);
+  leave = slice->opener == w ? 0 : LEAVE;
+  while (__atomic_load_n(&slice->next, __ATOMIC_RELAXED) + leave < slice->units) {
+    uint32_t i = __atomic_fetch_add(&slice->next, 1, __ATOMIC_RELAXED);
+    if (i < slice->units)
+      simulate(sim, &sim->worker[w], &sim->unit[slice->unit + i]);
+  }
   return 1;
 }
 
 /* Own slices first, for the sake of the caches; then what slower workers have not begun. Who does what changes no result. */
 static void do_share(struct mill_simulation *sim, uint32_t w)
 {
-  struct mill_worker *worker = &sim->worker[w];
   for (uint32_t i = 0; i < sim->slice_count; i++) {
     if (sim->slice_run[i].worker == w)
       deliver(sim, w, i);
   }
   for (uint32_t i = 0; i < sim->slice_count; i++) {
     if (sim->slice_run[i].worker == w)
-      finish(sim, worker, &sim->slice_run[i]);
+      finish(sim, w, i);
   }
   for (uint32_t i = 0; i < sim->slice_count; i++)
     deliver(sim, w, i);
   for (uint32_t round = 0, waiting = 1; waiting && round < HELP_ROUNDS; round++) {
     waiting = 0;
     for (uint32_t i = 0; i < sim->slice_count; i++)
-      waiting |= !finish(sim, worker, &sim->slice_run[i]);
+      waiting |= !finish(sim, w, i);
     if (waiting)
       mill_team_rest();
   }

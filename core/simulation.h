@@ -82,10 +82,11 @@ struct mill_unit {
 enum mill_phase { MILL_PHASE_NEW, MILL_PHASE_CLAIMED, MILL_PHASE_OPEN };
 struct mill_slice_run {
   uint32_t worker;             /* whose own it is */
+  uint32_t opener;             /* who delivered to it in this epoch, and sees to its last units */
   uint32_t unit, units;        /* unit … unit + units - 1 */
   uint32_t phase;              /* atomic */
   uint32_t next;               /* atomic: units taken */
-  char pad[44];                /* a cache line each */
+  char pad[40];                /* a cache line each */
 };
 
 /* Scratch of a worker. */
