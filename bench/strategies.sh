@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Strategies against each other, for doc/benchmarks.md: plasticity and delivery on Brunel's network with plastic synapses, and deliveries on
+# a static one whose neurons outgrow the second-level cache. Run it on an idle machine from the build folder: ../bench/strategies.sh [REPEAT]
+set -euo pipefail
+repeat=${1:-5}
+spikemill=${SPIKEMILL:-./spikemill}
+examples=$(dirname "$0")/../examples
+
+echo "## Plasticity and delivery, brunel-plus, 0.2e6 synapses, 100 ms, one thread"
+"$spikemill" compare "$examples/brunel-plus.ini" --plasticity all --delivery all --threads 1 --duration 100 --repeat "$repeat" 2>/dev/null
+
+echo
+echo "## Delivery, vogels, 32e6 synapses, 200 ms, one and two threads"
+"$spikemill" compare "$examples/vogels.ini" --set define.synapses=32e6 --duration 200 --delivery all --threads 1,2 --repeat "$repeat" 2>/dev/null
