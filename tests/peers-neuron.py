@@ -92,7 +92,7 @@ def linear_models(nest):
     plain = {"c_m": 250.0, "tau_m": 10.0, "e_l": -70.0, "v_th": -55.0, "v_reset": -70.0, "t_ref": 2.0, "i_e": 300.0}
     cortex = {"c_m": 250.0, "tau_m": 10.0, "e_l": -65.0, "v_th": -50.0, "v_reset": -65.0, "t_ref": 2.0, "i_e": 380.0}
     driven = {"c_m": 200.0, "tau_m": 20.0, "e_l": -49.0, "v_th": -50.0, "v_reset": -60.0, "t_ref": 5.0, "i_e": 0.0}
-    ready = {"c_m": 250.0, "tau_m": 20.0, "e_l": 0.0, "v_th": 20.0, "v_reset": 10.0, "t_ref": 0.0, "i_e": 300.0}
+    ready = {"c_m": 250.0, "tau_m": 20.0, "e_l": 0.0, "v_th": 20.0, "v_reset": 10.0, "t_ref": 0.0, "i_e": 900.0}
     synapses = {"iaf-psc-exp": ({"tau_syn_exc": 2.0, "tau_syn_inh": 2.0}, {"tau_syn_exc": 0.5, "tau_syn_inh": 0.5}, {"tau_syn_exc": 5.0, "tau_syn_inh": 10.0},
                                 {"tau_syn_exc": 3.0, "tau_syn_inh": 25.0}),
                 "iaf-psc-alpha": ({"tau_syn_exc": 2.0, "tau_syn_inh": 3.0}, {"tau_syn_exc": 0.5, "tau_syn_inh": 0.5}, {"tau_syn_exc": 5.0, "tau_syn_inh": 10.0},
