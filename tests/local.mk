@@ -155,7 +155,6 @@ VALGRIND_TESTS = \
   tests/neuron-values \
   tests/output \
   tests/param \
-  tests/random-networks \
   tests/registry \
   tests/stimuli \
   tests/stdp-values \
@@ -165,6 +164,7 @@ VALGRIND_TESTS = \
   tests/value \
   tests/weights
 CAREFUL_TESTS = $(VALGRIND_TESTS) \
+  tests/random-networks \
   tests/formats-foreign \
   tests/commands.test \
   tests/convert.test \

@@ -6,6 +6,11 @@
 #include <spikemill/device.h>
 
 #define STEPS 700
+#if defined(__SANITIZE_ADDRESS__)
+#define USUAL 4
+#else
+#define USUAL 20
+#endif
 
 static uint64_t state;
 
@@ -175,7 +180,7 @@ static void add_plugins(void)
 
 int main(void)
 {
-  const uint32_t networks = getenv("SPIKEMILL_LONG") ? 200 : 20, variants = 8;
+  const uint32_t networks = getenv("SPIKEMILL_LONG") ? 200 : USUAL, variants = 8;
   static struct text text;
   uint64_t spikes = 0;
   plan_later();
