@@ -47,6 +47,7 @@ check_PROGRAMS += \
 LDADD = core/libmill.la
 
 test_scripts = \
+  tests/checkpoint.test \
   tests/commands.test \
   tests/convert.test \
   tests/compare.test \
@@ -166,6 +167,7 @@ VALGRIND_TESTS = \
 CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/random-networks \
   tests/formats-foreign \
+  tests/checkpoint.test \
   tests/commands.test \
   tests/convert.test \
   tests/counters \
