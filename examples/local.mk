@@ -8,10 +8,6 @@ dist_examples_DATA = \
   examples/cuba.ini \
   examples/izhikevich2003.ini \
   examples/mining.ini \
-  examples/brunel2000.ini \
-  examples/coba.ini \
-  examples/cuba.ini \
-  examples/izhikevich2003.ini \
   examples/vogels.ini
 examplesdir = $(docdir)/examples
 EXTRA_DIST += \
