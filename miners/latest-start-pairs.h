@@ -28,6 +28,7 @@ struct row {
 struct sweeper {
   struct row *row;  /* [room] */
   uint32_t *active; /* [room]: the rows with events in the window, in no order */
+  uint32_t *number; /* [columns]: events so far of each second type */
 };
 
 struct sweep {
@@ -39,7 +40,6 @@ struct sweep {
   uint32_t *from; /* [workers + 1]: part i of the second types, with its share of events, is columns from[i] … from[i + 1] - 1 */
   int writing;
   struct slot *slot;      /* [columns][intervals][room]: by second type, interval and first type */
-  uint32_t *number;       /* [columns]: events so far of each second type */
   struct sweeper *worker; /* [workers] */
 };
 
@@ -57,7 +57,7 @@ static inline void sweep_interval(const struct sweep *sweep, const struct sweepe
   const int64_t near = in->interval[j].low, far = in->interval[j].high;
   uint32_t enter = 0, leave = 0, active = 0; /* the window is events leave … enter - 1 */
   memset(w->row, 0, sweep->rows * sizeof *w->row);
-  memset(sweep->number + (from - 1), 0, width * sizeof *sweep->number);
+  memset(w->number + (from - 1), 0, width * sizeof *w->number);
   for (uint32_t q = 0; q < in->events; q++) {
     const int64_t time = in->time[q];
     for (; time - in->time[enter] > near; enter++) {
@@ -85,7 +85,7 @@ static inline void sweep_interval(const struct sweep *sweep, const struct sweepe
     const uint32_t b = sweep->column[in->type[q]];
     if (b - from >= width)
       continue;
-    const uint32_t number = sweep->number[b - 1]++;
+    const uint32_t number = w->number[b - 1]++;
     struct slot *slots = sweep->slot + ((b - UINT64_C(1)) * in->interval_count + j) * sweep->room;
     for (uint32_t i = 0; i < active; i++) {
       const struct row *row = &w->row[w->active[i]];
@@ -163,11 +163,11 @@ static void sweep_release(struct sweep *sweep)
   for (uint32_t i = 0; sweep->worker && i < sweep->in->workers; i++) {
     sweep->host->release(sweep->worker[i].row);
     sweep->host->release(sweep->worker[i].active);
+    sweep->host->release(sweep->worker[i].number);
   }
   sweep->host->release(sweep->worker);
   sweep->host->release(sweep->column);
   sweep->host->release(sweep->from);
-  sweep->host->release(sweep->number);
   sweep->host->release(sweep->slot);
 }
 
@@ -194,14 +194,14 @@ static int sweep_prepare(struct sweep *sweep, const struct mill_host *host, cons
   const uint64_t fit = row ? (uint64_t)SLOT_BYTES * in->workers / row : 0;
   sweep->room = (uint32_t)(fit < 1 ? 1 : fit < sweep->columns ? fit : sweep->columns);
   sweep->slot = (struct slot *)host->allocate("pairs of types", row, sweep->room);
-  sweep->number = (uint32_t *)host->allocate("events by type", sweep->columns, sizeof *sweep->number);
-  if (!sweep->slot || !sweep->number)
+  if (!sweep->slot)
     return -1;
   for (uint32_t i = 0; i < in->workers; i++) {
     struct sweeper *w = &sweep->worker[i];
     w->row = (struct row *)host->allocate("types in a window", sweep->room, sizeof *w->row);
     w->active = (uint32_t *)host->allocate("types in a window", sweep->room, sizeof *w->active);
-    if (!w->row || !w->active)
+    w->number = (uint32_t *)host->allocate("events by type", sweep->columns, sizeof *w->number);
+    if (!w->row || !w->active || !w->number)
       return -1;
   }
   return 0;
