@@ -88,7 +88,8 @@ static void estimate_projections(const struct mill_netfile *file, uint64_t *slot
     const struct mill_projection_setup *p = &file->projection[i];
     struct mill_weighing w = {.weight = p->weight, .delay = p->delay, .edges = p->edges};
     uint64_t n = mill_connection_estimate(&p->connection), each = mill_weighing_estimate(&w, 1), transient, bytes, delay;
-    bytes = plus(plus(16 * ((uint64_t)p->connection.sources + 1), times(4 + each, n)), mill_plastic_estimate(file, p, n));
+    bytes = plus(plus(16 * ((uint64_t)p->connection.sources + 1), times(4 + each, n)),
+                 mill_plastic_estimate(file, p, n, (uint32_t)likely_delay(p, file->dt)));
     transient = transient_bytes(&p->connection, n);
     e->synapses = plus(e->synapses, n);
     e->synapse_bytes = plus(e->synapse_bytes, bytes);
@@ -169,7 +170,8 @@ static int prepare_plastic(const struct mill_netfile *file, const struct mill_pr
     return 0;
   w->varies = 1;
   if (delivered >= 0 && delivered < MILL_UNBOUNDED) {
-    w->weight = (struct mill_dist){.kind = MILL_DIST_NUMBER, .a = delivered};
+    /* a little more than said: in single precision the bound itself and its product with a scale are rounded */
+    w->weight = (struct mill_dist){.kind = MILL_DIST_NUMBER, .a = delivered * (1 + ldexp(1, -20))};
     w->edges = NULL;
   } else if (delivered >= 0 && file->accumulate != 64) {
     return mill_place_fail(error, &setup->place, "synapse", "`%s` knows no largest weight; set accumulate = int64 in [simulation]",
@@ -284,7 +286,11 @@ static int weigh_all(struct mill_simulation *sim, struct mill_error *error)
   if (rc < 0)
     return -1;
   for (uint32_t i = 0; i < file->projection_count; i++) {
-    report_drawing(file, &sim->weighing[i], i);
+    if (sim->weighing[i].varies) { /* the rule keeps the weights */
+      mill_release(sim->weighing[i].weight_store);
+      sim->weighing[i].weight_store = NULL;
+      sim->weighing[i].weight_bits = 0;
+    }
     sim->projection[i].weight_bits = sim->weighing[i].weight_bits;
     sim->projection[i].weight_all = sim->weighing[i].weight_all;
     sim->projection[i].weight = sim->weighing[i].weight_store;
@@ -350,11 +356,12 @@ static int prepare_strategies(struct mill_simulation *sim, struct mill_error *er
   return 0;
 }
 
-/* Edge lists are of no use once rows, weights and delays are made. */
-static int drop_edges(struct mill_simulation *sim)
+/* When rows, weights and delays are made: says what was rounded or drawn again, and drops the edge lists. */
+static void end_drawing(struct mill_simulation *sim)
 {
   struct mill_netfile *file = sim->file;
   for (uint32_t i = 0; i < file->projection_count; i++) {
+    report_drawing(file, &sim->weighing[i], i);
     mill_release(sim->rows[i].edge);
     sim->rows[i].edge = NULL;
     if (file->projection[i].owns_edges)
@@ -362,7 +369,6 @@ static int drop_edges(struct mill_simulation *sim)
     file->projection[i].edges = NULL;
     file->projection[i].connection.edges = NULL;
   }
-  return 0;
 }
 
 int mill_build(struct mill_simulation *sim, struct mill_error *error)
@@ -388,10 +394,10 @@ int mill_build(struct mill_simulation *sim, struct mill_error *error)
                                        .workers = sim->workers};
   sim->step = file->t0;
   if (mill_build_populations(sim, error) < 0 || mill_build_stimuli(sim, error) < 0 || connect_all(sim, error) < 0 ||
-      weigh_all(sim, error) < 0 || allocate_rings(sim, error) < 0 || mill_plastic_build(sim, error) < 0 || drop_edges(sim) < 0 ||
-      prepare_strategies(sim, error) < 0)
+      weigh_all(sim, error) < 0 || allocate_rings(sim, error) < 0 || mill_plastic_build(sim, error) < 0)
     return -1;
-  return 0;
+  end_drawing(sim);
+  return prepare_strategies(sim, error);
 }
 
 void mill_build_free(struct mill_simulation *sim)

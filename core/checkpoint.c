@@ -23,6 +23,7 @@
 #define MAGIC "MILLCHECKPOINT1\n"
 #define ORDER UINT64_C(0x0102030405060708)
 #define NAME_BYTES 64
+#define WORDS_MAX 2048u /* of a history: 8 usable ones and the longest delay */
 
 /* What is written and read in the same order: one function walks the state, and `pass` writes or reads what it is given. */
 struct file {
@@ -43,7 +44,9 @@ static int pass(struct file *f, void *data, uint64_t bytes)
   if (bytes == 0)
     return 0;
   if (f->writing)
-    return fwrite(data, 1, bytes, f->stream) == bytes ? 0 : mill_fail(f->error, MILL_RESOURCES, "%s: cannot write: %s", f->path, strerror(errno));
+    return fwrite(data, 1, bytes, f->stream) == bytes
+               ? 0
+               : mill_fail(f->error, MILL_RESOURCES, "%s: cannot write: %s", f->path, strerror(errno));
   return fread(data, 1, bytes, f->stream) == bytes ? 0 : damaged(f, "it ends too early");
 }
 
@@ -110,8 +113,12 @@ static int differs(const struct file *f, const struct mill_ini *a, const struct 
       if (may_differ(section, key) || (other && strcmp(one, other) == 0))
         continue;
       mill_fail(f->error, MILL_DATA, "%s: of another network: [%s] %s is %s%s%s there and %s%s%s here", f->path, section, key,
-                a_is_file || other ? "`" : "", a_is_file ? one : other ? other : "not set", a_is_file || other ? "`" : "",
-                !a_is_file || other ? "`" : "", a_is_file ? (other ? other : "not set") : one, !a_is_file || other ? "`" : "");
+                a_is_file || other ? "`" : "",
+                a_is_file ? one
+                : other   ? other
+                          : "not set",
+                a_is_file || other ? "`" : "", !a_is_file || other ? "`" : "", a_is_file ? (other ? other : "not set") : one,
+                !a_is_file || other ? "`" : "");
       return 1;
     }
   }
@@ -156,7 +163,7 @@ static int pass_history(struct file *f, struct mill_simulation *sim, uint32_t in
   int rc;
   if (pass_number(f, "the length of a history", &words) < 0)
     return -1;
-  if (words > 256)
+  if (words > WORDS_MAX)
     return damaged(f, "the length of a history");
   mill_text_format(name, sizeof name, "%s: histories", sim->population[index].name);
   if (words == run->history_words)
@@ -202,9 +209,12 @@ static int pass_projection(struct file *f, struct mill_simulation *sim, uint32_t
     void *data;
     uint64_t bytes;
   } arrays[] = {
-      {run->pre, (uint64_t)run->sources * code->pre_size}, {run->k_last, (uint64_t)run->sources * 8},
-      {run->u, (uint64_t)run->sources * 8},                {run->fired, run->sources},
-      {run->post, (uint64_t)run->targets * code->post_size}, {run->post_step, (uint64_t)run->targets * 8},
+      {run->pre, (uint64_t)run->sources * code->pre_size},
+      {run->k_last, (uint64_t)run->sources * 8},
+      {run->u, (uint64_t)run->sources * 8},
+      {run->fired, run->sources},
+      {run->post, (uint64_t)run->targets * code->post_size},
+      {run->post_step, (uint64_t)run->targets * 8},
   };
   mill_text_format(name, sizeof name, "%u %s", index, sim->projection[index].name);
   for (uint32_t c = 0; c < run->plastic.syn_count; c++) {

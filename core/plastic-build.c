@@ -37,7 +37,8 @@ static uint32_t words_for(uint32_t usable, uint32_t delay_max, uint32_t epoch)
   return usable + (delay_max + 2 * epoch + 63) / 64;
 }
 
-uint64_t mill_plastic_estimate(const struct mill_netfile *file, const struct mill_projection_setup *setup, uint64_t n)
+uint64_t mill_plastic_estimate(const struct mill_netfile *file, const struct mill_projection_setup *setup, uint64_t n,
+                               uint32_t delay)
 {
   const struct mill_synapse_ops *ops = ops_of(setup);
   const struct mill_synapse_code *code;
@@ -48,7 +49,8 @@ uint64_t mill_plastic_estimate(const struct mill_netfile *file, const struct mil
   if (__builtin_mul_overflow(n, (uint64_t)ops->syn_count * code->real_size, &bytes))
     return UINT64_MAX;
   rows = (uint64_t)setup->connection.sources * (3 * code->pre_size + 17 + 2 * sizeof(struct mill_entry)) +
-         (uint64_t)setup->connection.targets * (code->post_size + 8 + 8 * (file->history_words + 2));
+         (uint64_t)setup->connection.targets *
+             (code->post_size + 8 + 8 * (uint64_t)words_for(file->history_words, delay, MILL_EPOCH_MAX));
   return bytes > UINT64_MAX - rows ? UINT64_MAX : bytes + rows;
 }
 
@@ -85,13 +87,15 @@ struct draw {
   struct mill_plastic_run *run;
   double least, most;
   uint64_t outside; /* a weight's synapse + 1 that the rule refuses: the first */
+  uint64_t redrawn, clipped;
 };
 
 static void draw_rows(void *self, uint64_t block, uint32_t worker)
 {
   struct draw *d = self;
   const struct mill_rows *rows = d->w->rows;
-  uint64_t redrawn = 0, clipped = 0, end = (block + 1) * ROWS_AT_ONCE < d->run->sources ? (block + 1) * ROWS_AT_ONCE : d->run->sources;
+  uint64_t redrawn = 0, clipped = 0,
+           end = (block + 1) * ROWS_AT_ONCE < d->run->sources ? (block + 1) * ROWS_AT_ONCE : d->run->sources;
   (void)worker;
   for (uint64_t s = block * ROWS_AT_ONCE; s < end; s++) {
     uint32_t m = 0;
@@ -108,24 +112,31 @@ static void draw_rows(void *self, uint64_t block, uint32_t worker)
         ;
     }
   }
+  __atomic_fetch_add(&d->redrawn, redrawn, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&d->clipped, clipped, __ATOMIC_RELAXED);
 }
 
 static int draw_weights(struct mill_simulation *sim, uint32_t index, struct mill_error *error)
 {
   const struct mill_projection_setup *setup = &sim->file->projection[index];
   struct mill_weighing w = sim->weighing[index];
-  struct draw d = {&w, sim->plastic[index], 0, 0, 0};
+  struct draw d = {.w = &w, .run = sim->plastic[index]};
   double delivered;
   mill_plastic_bounds(setup, &d.least, &d.most, &delivered);
   w.weight = setup->weight;
   w.edges = setup->edges;
   mill_team_each(sim->team, ((uint64_t)d.run->sources + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE, draw_rows, &d);
+  if (mill_weight_is_number(&sim->weighing[index])) { /* else they were counted when they were weighed */
+    sim->weighing[index].redrawn += d.redrawn;
+    sim->weighing[index].clipped += d.clipped;
+  }
   if (d.outside) {
     uint32_t source, m;
     uint64_t none = 0;
     char text[3][32];
     mill_synapse_find(w.rows, d.run->sources, d.outside - 1, &source, &m);
-    return mill_place_fail(error, &setup->place, "weight", "%s, of the synapse from neuron %u to %u, lies outside what `%s` allows, %s … %s",
+    return mill_place_fail(error, &setup->place, "weight",
+                           "%s, of the synapse from neuron %u to %u, lies outside what `%s` allows, %s … %s",
                            mill_text_double(text[0], mill_weight_at(&w, source, d.outside - 1, m, &none, &none)), source,
                            w.rows->column[d.outside - 1], setup->synapse.plugin->name, mill_text_double(text[1], d.least),
                            mill_text_double(text[2], d.most));
@@ -154,8 +165,8 @@ static int build_decays(struct mill_plastic_run *run, const struct mill_projecti
   return rc;
 }
 
-static int allocate(struct mill_simulation *sim, struct mill_plastic_run *run, const struct mill_synapse_ops *ops, uint64_t synapses,
-                    struct mill_error *error)
+static int allocate(struct mill_simulation *sim, struct mill_plastic_run *run, const struct mill_synapse_ops *ops,
+                    uint64_t synapses, struct mill_error *error)
 {
   const struct mill_synapse_code *code = run->plastic.code;
   const struct {
@@ -210,6 +221,7 @@ static int build_projection(struct mill_simulation *sim, uint32_t index, struct 
   const char *fault;
   if (!run)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
+  run->index = index;
   run->source = p->source;
   run->target = p->target;
   run->sources = sim->population[p->source].size;
@@ -263,30 +275,21 @@ static int build_populations(struct mill_simulation *sim, struct mill_error *err
     if (!run)
       continue;
     struct mill_population_run *source = &sim->run[run->source], *target = &sim->run[run->target];
-    uint32_t words = words_for(sim->file->history_words, sim->projection[i].delay_max, epoch);
-    uint32_t *of = realloc(source->plastic_out_of, (source->plastic_out_count + 1u) * sizeof *of);
-    if (of)
-      source->plastic_out_of = of;
-    if (!of || add(&source->plastic_out, &source->plastic_out_count, run) < 0 || add(&target->plastic_in, &target->plastic_in_count, run) < 0)
+    if (add(&source->plastic_out, &source->plastic_out_count, run) < 0 ||
+        add(&target->plastic_in, &target->plastic_in_count, run) < 0)
       return mill_fail(error, MILL_RESOURCES, "out of memory");
-    of[source->plastic_out_count - 1] = i;
-    target->history_words = words > target->history_words ? words : target->history_words;
   }
   for (uint32_t p = 0; p < sim->network.population_count; p++) {
     struct mill_population_run *run = &sim->run[p];
-    if (run->plastic_in_count) {
-      run->history = mill_allocate_or_fail("spike histories", sim->population[p].size, 8 * (size_t)run->history_words, error);
-      if (!run->history)
-        return -1;
+    uint32_t words = 0;
+    for (uint32_t i = 0; i < run->plastic_in_count; i++) {
+      uint32_t wanted = words_for(sim->file->history_words, sim->projection[run->plastic_in[i]->index].delay_max, epoch);
+      words = wanted > words ? wanted : words;
     }
-  }
-  for (uint32_t i = 0; i < sim->network.projection_count; i++) {
-    struct mill_plastic_run *run = sim->plastic[i];
-    if (!run)
-      continue;
-    run->plastic.words = sim->run[run->target].history_words;
-    run->plastic.history = sim->run[run->target].history;
-    run->patience = 64 * (int64_t)run->plastic.words - sim->projection[i].delay_max - epoch;
+    if (words && mill_plastic_lengthen(sim, p, words, error) < 0)
+      return -1;
+    for (uint32_t i = 0; i < run->plastic_in_count; i++)
+      run->plastic_in[i]->patience = 64 * (int64_t)words - sim->projection[run->plastic_in[i]->index].delay_max - epoch;
   }
   return 0;
 }
@@ -342,6 +345,5 @@ void mill_plastic_free(struct mill_simulation *sim)
   for (uint32_t p = 0; sim->run && p < sim->network.population_count; p++) {
     free(sim->run[p].plastic_in);
     free(sim->run[p].plastic_out);
-    free(sim->run[p].plastic_out_of);
   }
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "history.h"
+#include "memory.h"
 #include "simulation.h"
 
 /* ---- Targets: spikes that leave the history ---------------------------------------------------------------------------- */
@@ -53,6 +54,25 @@ void mill_plastic_history(struct mill_simulation *sim, uint32_t population, cons
     for (uint32_t w = 0; w < run->history_words; w++)
       run->history[(uint64_t)i * run->history_words + w] = w < words ? from[w] : 0;
   }
+}
+
+int mill_plastic_lengthen(struct mill_simulation *sim, uint32_t population, uint32_t words, struct mill_error *error)
+{
+  struct mill_population_run *run = &sim->run[population];
+  const uint32_t size = sim->population[population].size, had = run->history_words;
+  uint64_t *longer = mill_allocate_or_fail("spike histories", size, 8 * (size_t)words, error);
+  if (!longer)
+    return -1;
+  for (uint32_t i = 0; had && i < size; i++)
+    memcpy(longer + (uint64_t)i * words, run->history + (uint64_t)i * had, 8 * (size_t)had);
+  mill_release(run->history);
+  run->history = longer;
+  run->history_words = words;
+  for (uint32_t i = 0; i < run->plastic_in_count; i++) {
+    run->plastic_in[i]->plastic.history = longer;
+    run->plastic_in[i]->plastic.words = words;
+  }
+  return 0;
 }
 
 /* ---- Sources: the rows to visit ---------------------------------------------------------------------------------------- */
@@ -117,7 +137,7 @@ void mill_plastic_turn(struct mill_simulation *sim)
     for (uint32_t i = 0; i < run->plastic_out_count; i++) {
       const struct mill_entry_list *list = &run->plastic_out[i]->list[sim->parity];
       const uint32_t size = run->plastic_out[i]->plastic.code->pre_size;
-      struct mill_entries *to = &entries[run->plastic_out_of[i]];
+      struct mill_entries *to = &entries[run->plastic_out[i]->index];
       memmove(list->entry + to->count, list->entry + unit->first, unit->rows[i] * sizeof *list->entry);
       memmove(list->pre + (uint64_t)to->count * size, list->pre + (uint64_t)unit->first * size, (uint64_t)unit->rows[i] * size);
       to->count += unit->rows[i];
@@ -158,5 +178,6 @@ void mill_plastic_flush(struct mill_simulation *sim)
 
 double mill_plastic_weight(const struct mill_plastic *plastic, uint64_t synapse)
 {
-  return plastic->code->real_size == 4 ? (double)((const float *)plastic->syn[0])[synapse] : ((const double *)plastic->syn[0])[synapse];
+  return plastic->code->real_size == 4 ? (double)((const float *)plastic->syn[0])[synapse]
+                                       : ((const double *)plastic->syn[0])[synapse];
 }

@@ -22,6 +22,7 @@ struct mill_plastic_run {
   struct mill_decay *decay;
   void **syn;                   /* [syn_count] */
   uint32_t decay_count, sources, targets;
+  uint32_t index;               /* of the projection */
   uint32_t source, target;      /* populations */
   /* Rows: traces of the source at k_last, what was applied, whether it has fired. */
   unsigned char *pre;           /* [sources][pre_size] */
@@ -34,8 +35,9 @@ struct mill_plastic_run {
   struct mill_entry_list list[2]; /* of the simulation's generations */
 };
 
-/* Bytes that a plastic projection needs besides its rows and delays; 0 for a static one. Upper estimate for n synapses. */
-uint64_t mill_plastic_estimate(const struct mill_netfile *file, const struct mill_projection_setup *setup, uint64_t n);
+/* Bytes that a plastic projection needs besides its rows and delays; 0 for a static one. Upper estimate for n synapses and a longest delay in
+   steps. */
+uint64_t mill_plastic_estimate(const struct mill_netfile *file, const struct mill_projection_setup *setup, uint64_t n, uint32_t delay);
 
 /* Bounds of a projection's rule; 0 when it is static. */
 int mill_plastic_bounds(const struct mill_projection_setup *setup, double *least, double *most, double *delivered);
@@ -57,6 +59,9 @@ void mill_plastic_flush(struct mill_simulation *simulation);
 
 /* Takes histories of another length ([neurons][words]) for a population: those that are not kept go into the anchors. */
 void mill_plastic_history(struct mill_simulation *simulation, uint32_t population, const uint64_t *history, uint32_t words);
+
+/* Makes a population's histories `words` long, which is longer than they are (0: there are none yet). */
+int mill_plastic_lengthen(struct mill_simulation *simulation, uint32_t population, uint32_t words, struct mill_error *error);
 
 /* The weight of a plastic synapse as it stands. */
 double mill_plastic_weight(const struct mill_plastic *plastic, uint64_t synapse);

@@ -204,12 +204,14 @@ int mill_simulation_keep_history(struct mill_simulation *sim, const char *popula
   struct mill_population_run *run = p ? &sim->run[p->index] : NULL;
   if (!run)
     return mill_fail(error, MILL_USAGE, "no population `%s`", population);
-  if (words < 1 || words > 64 || run->history)
+  if (words < 1 || words > 64 || run->history_kept)
     return mill_fail(error, MILL_USAGE,
-                     run->history ? "population `%s` keeps a history already" : "a history of `%s` has 1 to 64 words", population);
-  run->history = mill_allocate_or_fail("history", (uint64_t)p->size * words + 1, sizeof *run->history, error);
-  run->history_words = words;
-  return run->history ? 0 : -1;
+                     run->history_kept ? "population `%s` keeps a history already" : "a history of `%s` has 1 to 64 words",
+                     population);
+  if (words > run->history_words && mill_plastic_lengthen(sim, p->index, words, error) < 0)
+    return -1;
+  run->history_kept = 1;
+  return 0;
 }
 
 const uint64_t *mill_simulation_history(const struct mill_simulation *sim, const char *population, uint32_t neuron)

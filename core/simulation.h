@@ -37,9 +37,9 @@ struct mill_population_run {
   struct mill_stimulus_run **event, **current;
   uint64_t *history;           /* [size][history_words], newest step in bit 0 of word 0; NULL when nobody asked */
   uint32_t history_words;
+  int history_kept;            /* 1: the user asked for it, not only a plastic projection */
   uint32_t plastic_in_count, plastic_out_count; /* plastic projections to and from the population */
   struct mill_plastic_run **plastic_in, **plastic_out;
-  uint32_t *plastic_out_of;    /* [plastic_out_count] their indices */
 };
 
 /* Bytes of one cell of a state column. */

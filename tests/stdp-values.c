@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "net.h"
+#include "registry.h"
 
 #define DT 0.1
 
@@ -228,9 +229,47 @@ static void special_cases(void)
           "a delay longer than the intervals");
 }
 
+static void take_note(const char *line, void *self)
+{
+  *(int *)self |= strstr(line, "clipped") != NULL;
+}
+
+/* What a user of the library may do beside: draw initial weights that are clipped, and keep histories of the targets. */
+static void beside(void)
+{
+  static const char text[] = "[simulation]\nduration = 100\n[population.a]\nmodel = poisson\nsize = 50\nrate = 100\n"
+                             "[population.b]\nmodel = lif-delta\nsize = 50\n"
+                             "[projection.p]\nsource = a\ntarget = b\nrule = all-to-all\nsynapse = stdp\nw_max = 4\ndelay = 1\n"
+                             "weight = normal-clipped(2, 2, 0, 4)\n";
+  struct mill_error error;
+  int noted = 0;
+  uint64_t plain;
+  mill_note_set(take_note, &noted);
+  struct mill_simulation *sim = net(text, NULL, 1);
+  mill_note_set(NULL, NULL);
+  ok(noted, "clipped initial weights are told");
+  net_advance(sim, 1000);
+  plain = mill_simulation_weight_hash(sim);
+  mill_simulation_free(sim);
+  for (uint32_t words = 1; words <= 16; words *= 16) {
+    sim = net(text, NULL, 1);
+    net_advance(sim, 300);
+    ok(!mill_simulation_keep_history(sim, "b", words, &error), "a history of %u words may be kept of targets", words);
+    ok(mill_simulation_keep_history(sim, "b", words, &error) < 0, "once");
+    net_advance(sim, 700);
+    ok(mill_simulation_weight_hash(sim) == plain, "and changes no weight");
+    mill_simulation_free(sim);
+  }
+  sim = net_open("[simulation]\nduration = 1\n[population.a]\nmodel = poisson\nsize = 5\n[population.b]\nmodel = lif-delta\nsize = 5\n"
+                 "[projection.p]\nsource = a\ntarget = b\nrule = all-to-all\nsynapse = stdp\nw_max = 4\nweight = 4.5\ndelay = 1\n",
+                 NULL, 1, &error);
+  ok(!sim && strstr(error.text, ":15: ") && strstr(error.text, "4.5") && strstr(error.text, "0 … 4"), "a weight above w_max: %s", error.text);
+}
+
 int main(void)
 {
   plan_later();
+  beside();
   table();
   special_cases();
   random_trains();

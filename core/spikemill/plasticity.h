@@ -37,7 +37,6 @@ struct mill_plastic {
 struct mill_visit {
   struct mill_run run;
   const struct mill_plastic *plastic;
-  const struct mill_projection *projection;
   const struct mill_ring *ring;
   int64_t first;                  /* step of the epoch */
   uint32_t steps;
@@ -107,7 +106,6 @@ static inline void mill_visit(const struct mill_projection *p, const struct mill
   const struct mill_plastic *plastic = p->plastic;
   struct mill_visit v;
   v.plastic = plastic;
-  v.projection = p;
   v.ring = ring;
   v.first = first;
   v.steps = steps;

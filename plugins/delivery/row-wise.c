@@ -8,24 +8,5 @@ static uint32_t slice_width(const void *params, uint32_t size, uint32_t threads)
   return size / threads + (size % threads != 0);
 }
 
-static int prepare(const struct mill_host *host, const void *params, const struct mill_network *network, void **self,
-                   struct mill_error *error)
-{
-  (void)params;
-  *self = cuts_make(host, network, error);
-  return *self ? 0 : -1;
-}
-
-static uint64_t deliver(void *self, const struct mill_epoch *epoch, uint32_t slice, uint32_t worker)
-{
-  (void)worker;
-  return deliver_slice((const struct cuts *)self, epoch, slice);
-}
-
-static void release(const struct mill_host *host, void *self)
-{
-  cuts_free(host, (struct cuts *)self);
-}
-
-static const struct mill_delivery_ops ops = {serves_all, slice_width, prepare, deliver, release};
+static const struct mill_delivery_ops ops = {serves_all, slice_width, rows_prepare, rows_deliver, rows_release};
 MILL_PLUGIN(MILL_DELIVERY, MILL_CPU | MILL_EXACT, "row-wise", "each spike walks its row of targets", 0, NULL, 0, ops);

@@ -179,12 +179,22 @@ static inline uint64_t deliver_projection(const struct cuts *cuts, const struct 
                     : deliver_spikes(p, ring, cuts->cut[p->index] + at, stride, epoch);
 }
 
-/* All projections into a slice, straight into the rings. */
-static inline uint64_t deliver_slice(const struct cuts *cuts, const struct mill_epoch *epoch, uint32_t slice)
+/* The functions of a strategy whose self is the cuts, and that adds to the rings themselves. */
+static inline int rows_prepare(const struct mill_host *host, const void *params, const struct mill_network *network, void **self,
+                               struct mill_error *error)
 {
+  (void)params;
+  *self = cuts_make(host, network, error);
+  return *self ? 0 : -1;
+}
+
+static inline uint64_t rows_deliver(void *self, const struct mill_epoch *epoch, uint32_t slice, uint32_t worker)
+{
+  const struct cuts *cuts = (const struct cuts *)self;
   const struct mill_network *network = cuts->network;
   const uint32_t population = network->slice[slice].population;
   uint64_t events = 0;
+  (void)worker;
   for (uint32_t i = 0; i < network->projection_count; i++) {
     const struct mill_projection *p = &network->projection[i];
     if (p->target == population && p->synapses)
@@ -192,6 +202,11 @@ static inline uint64_t deliver_slice(const struct cuts *cuts, const struct mill_
                                    epoch);
   }
   return events;
+}
+
+static inline void rows_release(const struct mill_host *host, void *self)
+{
+  cuts_free(host, (struct cuts *)self);
 }
 
 static inline int serves_all(const struct mill_network *network, char *why, size_t size)
