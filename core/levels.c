@@ -1,5 +1,5 @@
 /* The level-wise driver. Candidates of a level are numbered without being made: those of a parent are its suffix' extensions, which are
-   neighbours, so that a batch of any size can be written down where the last one ended, and their number is known before. */
+   neighbours, so that any of them can be written down from its number, by any thread, and how many there are is known before. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
@@ -17,20 +17,21 @@
 #define BATCH_SHARE 4 /* of the budget, at most */
 #define SHORT_S 0.04  /* a batch that takes less is followed by a larger one, */
 #define LONG_S 0.15   /* one that takes more by a smaller one */
+#define SLICE 512     /* candidates that a thread writes down at a time, */
+#define PARENTS 1024  /* parents whose candidates it counts */
 
-/* The arrays of a batch, `room` candidates long. */
+/* A batch: `count` candidates from number `first` on, in arrays with room for `room`. */
 struct batch {
-  uint32_t room;
+  uint64_t first;
+  uint32_t room, count;
   uint32_t *type, *interval, *parent, *suffix;
   uint64_t *counts;
 };
 
-/* Where the next candidate of a level is made. */
-struct place {
-  uint32_t parent;                                      /* of the level before */
-  uint32_t at, end;                                     /* its suffix' extensions, of the level before: the next one, and the end */
-  uint32_t interval;                                    /* the next one, at level 2 */
-  uint32_t type[MILL_LENGTH_MAX], gap[MILL_LENGTH_MAX]; /* the parent's nodes */
+/* The extensions of a parent's suffix are the episodes first … end - 1 of the level before. Those of skip … skip_end - 1 would repeat
+   the parent's first type and are left out. */
+struct extensions {
+  uint32_t first, end, skip, skip_end;
 };
 
 struct search {
@@ -41,12 +42,19 @@ struct search {
   uint64_t counted;    /* those that the counter gets: at level 1 the types with enough events */
   uint32_t *child;     /* [child_count]: the episodes of the level before whose prefix is i are child[i] … child[i + 1] - 1 */
   uint64_t child_count;
+  uint64_t *start; /* [start_count]: the candidates of parent i are numbers start[i] … start[i + 1] - 1; NULL at level 1 */
+  uint64_t start_count;
   uint64_t *kept; /* [kept_room] numbers of the frequent candidates */
   uint64_t kept_room;
   uint64_t wanted; /* candidates of the next batch, as far as there is room */
   struct batch batch;
-  struct place place;
+  uint32_t next_type; /* the first one that is in no batch yet, at level 1 */
 };
+
+static struct mill_team *team_of(const struct search *s)
+{
+  return mill_counting_input(s->setup->counting)->team;
+}
 
 static struct mill_episode_level *level_of(const struct search *s, uint32_t level)
 {
@@ -94,15 +102,7 @@ static int has_enough(const struct search *s, uint32_t type)
   return first[type + 1] - first[type] >= s->setup->threshold;
 }
 
-/* The extensions of a parent's suffix. */
-static void extensions(const struct search *s, uint32_t parent, uint32_t *first, uint32_t *end)
-{
-  uint32_t suffix = mill_episode_at(s->episodes, s->level - 1, parent)->suffix;
-  *first = s->child[suffix];
-  *end = s->child[suffix + 1];
-}
-
-/* The first of the extensions first … end-1, which are in order of type, whose type is at least `type`. */
+/* The first of the episodes first … end-1 of the level before, which are in order of type, whose type is at least `type`. */
 static uint32_t lower_bound(const struct search *s, uint32_t first, uint32_t end, uint64_t type)
 {
   while (first < end) {
@@ -115,85 +115,116 @@ static uint32_t lower_bound(const struct search *s, uint32_t first, uint32_t end
   return first;
 }
 
-static uint32_t first_type(const struct search *s, uint32_t parent)
+/* Without repeats only the parent's first type can come again: the others are in the suffix, whose extensions have none twice. */
+static struct extensions extensions(const struct search *s, uint32_t parent, uint32_t first_type)
 {
-  for (uint32_t n = s->level - 1; n > 1; n--)
-    parent = mill_episode_at(s->episodes, n, parent)->prefix;
-  return mill_episode_at(s->episodes, 1, parent)->type;
-}
-
-/* Candidates of s->level, at most UINT64_MAX of them. Without repeats only the parent's first type can come again: the others are in
-   the suffix, whose extensions have none twice. */
-static uint64_t count_candidates(const struct search *s)
-{
-  const uint64_t each = s->level == 2 ? s->setup->interval_count : 1;
-  const uint32_t parents = level_of(s, s->level - 1)->count;
-  uint64_t sum = 0, more;
-  for (uint32_t parent = 0; parent < parents; parent++) {
-    uint32_t first, end;
-    extensions(s, parent, &first, &end);
-    more = end - first;
-    if (!s->setup->repeats && more) {
-      uint64_t type = first_type(s, parent);
-      more -= lower_bound(s, first, end, type + 1) - lower_bound(s, first, end, type);
-    }
-    if (__builtin_mul_overflow(more, each, &more) || __builtin_add_overflow(sum, more, &sum))
-      return UINT64_MAX;
+  const uint32_t suffix = mill_episode_at(s->episodes, s->level - 1, parent)->suffix;
+  struct extensions e = {s->child[suffix], s->child[suffix + 1], UINT32_MAX, UINT32_MAX};
+  if (!s->setup->repeats) {
+    e.skip = lower_bound(s, e.first, e.end, first_type);
+    e.skip_end = lower_bound(s, e.skip, e.end, first_type + UINT64_C(1));
   }
-  return sum;
+  return e;
 }
 
-/* Sets the place to the start of a parent. */
-static void enter_parent(struct search *s, uint32_t parent)
+/* Candidates that an extension makes. */
+static uint32_t each_extension(const struct search *s)
 {
-  struct place *p = &s->place;
-  p->parent = parent;
-  p->interval = 0;
-  p->at = p->end = 0;
-  if (parent < level_of(s, s->level - 1)->count) {
-    mill_episode_nodes(s->episodes, s->level - 1, parent, p->type, p->gap);
-    extensions(s, parent, &p->at, &p->end);
+  return s->level == 2 ? s->setup->interval_count : 1;
+}
+
+/* Sets start[i + 1] of a part of the parents to how many candidates i has. */
+static void count_part(void *self, uint64_t part, uint32_t worker)
+{
+  struct search *s = self;
+  uint32_t type[MILL_LENGTH_MAX], interval[MILL_LENGTH_MAX];
+  (void)worker;
+  for (uint64_t i = part * PARENTS; i < (part + 1) * PARENTS && i + 1 < s->start_count; i++) {
+    mill_episode_nodes(s->episodes, s->level - 1, (uint32_t)i, type, interval);
+    const struct extensions e = extensions(s, (uint32_t)i, type[0]);
+    s->start[i + 1] = (uint64_t)((e.end - e.first) - (e.skip_end - e.skip)) * each_extension(s);
   }
 }
 
-static void put_candidate(struct search *s, uint32_t k, const struct mill_episode *last, uint32_t interval)
+/* Numbers the candidates of s->level and sets how many there are, at most UINT64_MAX. */
+static int number_candidates(struct search *s, struct mill_error *error)
 {
-  const struct place *p = &s->place;
-  const uint32_t n = s->level;
-  memcpy(s->batch.type + (uint64_t)k * n, p->type, (n - 1) * sizeof *p->type);
-  memcpy(s->batch.interval + (uint64_t)k * (n - 1), p->gap, (n - 2) * sizeof *p->gap);
-  s->batch.type[(uint64_t)k * n + n - 1] = last->type;
-  s->batch.interval[(uint64_t)k * (n - 1) + n - 2] = interval;
-  s->batch.parent[k] = p->parent;
-  s->batch.suffix[k] = p->at;
+  const uint64_t parents = level_of(s, s->level - 1)->count;
+  mill_episodes_release(s->episodes, s->start, s->start_count, sizeof *s->start);
+  s->start_count = parents + 1;
+  s->start = mill_episodes_allocate(s->episodes, "numbers of candidates", s->start_count, sizeof *s->start);
+  if (!s->start)
+    return too_many_episodes(s, error);
+  mill_team_each(team_of(s), (parents + PARENTS - 1) / PARENTS, count_part, s);
+  s->start[0] = 0;
+  for (uint64_t i = 0; i < parents; i++)
+    if (__builtin_add_overflow(s->start[i + 1], s->start[i], &s->start[i + 1]))
+      s->start[i + 1] = UINT64_MAX;
+  s->candidates = s->counted = s->start[parents];
+  return 0;
 }
 
-/* Writes down the next `count` candidates. The caller knows that there are so many. */
-static void fill_batch(struct search *s, uint32_t count)
+/* The parent of a candidate. */
+static uint32_t parent_of(const struct search *s, uint64_t number)
 {
-  struct place *p = &s->place;
-  if (s->level == 1) {
-    for (uint32_t k = 0; k < count; p->at++)
-      if (has_enough(s, p->at))
-        s->batch.type[k++] = p->at;
-    return;
+  uint64_t low = 0, high = s->start_count - 1; /* start[low] <= number < start[high] */
+  while (high - low > 1) {
+    const uint64_t middle = low + (high - low) / 2;
+    if (s->start[middle] <= number)
+      low = middle;
+    else
+      high = middle;
   }
-  for (uint32_t k = 0; k < count;) {
-    if (p->at == p->end) {
-      enter_parent(s, p->parent + 1);
-      continue;
-    }
-    const struct mill_episode *last = mill_episode_at(s->episodes, s->level - 1, p->at);
-    if (!s->setup->repeats && last->type == p->type[0]) {
-      p->at++;
-      continue;
-    }
-    put_candidate(s, k++, last, s->level == 2 ? p->interval : last->interval);
-    if (s->level > 2 || ++p->interval == s->setup->interval_count) {
-      p->interval = 0;
-      p->at++;
-    }
+  return (uint32_t)low;
+}
+
+/* Writes down candidates k … end - 1 of the batch, which are of one parent. */
+static void write_family(struct search *s, uint32_t parent, uint64_t k, uint64_t end)
+{
+  const uint32_t n = s->level, each = each_extension(s);
+  uint32_t *type = s->batch.type + k * n, *interval = s->batch.interval + k * (n - 1);
+  uint32_t parent_type[MILL_LENGTH_MAX], parent_interval[MILL_LENGTH_MAX];
+  mill_episode_nodes(s->episodes, n - 1, parent, parent_type, parent_interval);
+  const struct extensions e = extensions(s, parent, parent_type[0]);
+  uint64_t number = s->batch.first + k - s->start[parent];
+  for (; k < end; k++, number++, type += n, interval += n - 1) {
+    uint32_t at = e.first + (uint32_t)(number / each);
+    if (at >= e.skip)
+      at += e.skip_end - e.skip;
+    const struct mill_episode *last = mill_episode_at(s->episodes, n - 1, at);
+    memcpy(type, parent_type, (n - 1) * sizeof *type);
+    memcpy(interval, parent_interval, (n - 2) * sizeof *interval);
+    type[n - 1] = last->type;
+    interval[n - 2] = n == 2 ? (uint32_t)(number % each) : last->interval;
+    s->batch.parent[k] = parent;
+    s->batch.suffix[k] = at;
   }
+}
+
+static void write_slice(void *self, uint64_t slice, uint32_t worker)
+{
+  struct search *s = self;
+  const uint64_t end = (slice + 1) * SLICE < s->batch.count ? (slice + 1) * SLICE : s->batch.count;
+  uint64_t k = slice * SLICE;
+  (void)worker;
+  for (uint32_t parent = parent_of(s, s->batch.first + k); k < end; parent++) {
+    const uint64_t left = s->start[parent + 1] - s->batch.first;
+    const uint64_t stop = left < end ? left : end;
+    if (k < stop)
+      write_family(s, parent, k, stop);
+    k = stop;
+  }
+}
+
+/* Writes down the candidates of the batch. */
+static void fill_batch(struct search *s)
+{
+  if (s->level > 1)
+    mill_team_each(team_of(s), (s->batch.count + UINT64_C(1) * SLICE - 1) / SLICE, write_slice, s);
+  else
+    for (uint32_t k = 0; k < s->batch.count; s->next_type++)
+      if (has_enough(s, s->next_type))
+        s->batch.type[k++] = s->next_type;
 }
 
 /* ---- A level ---- */
@@ -244,17 +275,17 @@ static int keep_number(struct search *s, uint64_t number)
 }
 
 /* Keeps the frequent ones of a batch. */
-static int take_batch(struct search *s, uint64_t first, uint32_t count, struct mill_error *error)
+static int take_batch(struct search *s, struct mill_error *error)
 {
   const struct batch *b = &s->batch;
   const uint32_t n = s->level;
-  for (uint32_t k = 0; k < count; k++) {
+  for (uint32_t k = 0; k < b->count; k++) {
     if (b->counts[k] < s->setup->threshold)
       continue;
     if (b->counts[k] > UINT32_MAX)
       return mill_fail(error, MILL_RESOURCES,
                        "the counter gives candidate %" PRIu64 " of level %u a count of %" PRIu64 ", more than there are events",
-                       first + k, n, b->counts[k]);
+                       b->first + k, n, b->counts[k]);
     const struct mill_episode episode = {
         .prefix = n > 1 ? b->parent[k] : 0,
         .suffix = n > 1 ? b->suffix[k] : 0,
@@ -262,15 +293,16 @@ static int take_batch(struct search *s, uint64_t first, uint32_t count, struct m
         .interval = n > 1 ? b->interval[(uint64_t)k * (n - 1) + n - 2] : 0,
         .count = (uint32_t)b->counts[k],
     };
-    if (keep_number(s, first + k) < 0 || mill_episodes_add(s->episodes, n, &episode) < 0)
+    if (keep_number(s, b->first + k) < 0 || mill_episodes_add(s->episodes, n, &episode) < 0)
       return too_many_episodes(s, error);
   }
   return 0;
 }
 
 /* The size of the next batch, from the time of this one. */
-static void adapt(struct search *s, uint32_t count, double seconds)
+static void adapt(struct search *s, double seconds)
 {
+  const uint32_t count = s->batch.count;
   if (seconds > LONG_S)
     s->wanted = (uint64_t)count * 2 / 3;
   else if (seconds < SHORT_S && count >= s->wanted)
@@ -299,25 +331,23 @@ static int count_level(struct search *s, struct mill_error *error)
   const struct mill_levels_setup *setup = s->setup;
   if (show(s, 0, error) < 0 || allocate_batch(s, error) < 0)
     return -1;
-  if (s->level > 1)
-    enter_parent(s, 0);
-  for (uint64_t first = 0; first < s->counted;) {
-    uint64_t left = s->counted - first, most = s->wanted < s->batch.room ? s->wanted : s->batch.room;
-    uint32_t count = (uint32_t)(left < most ? left : most);
+  for (uint64_t first = 0; first < s->counted; first += s->batch.count) {
+    const uint64_t left = s->counted - first, most = s->wanted < s->batch.room ? s->wanted : s->batch.room;
+    const double before = mill_seconds();
+    s->batch.first = first;
+    s->batch.count = (uint32_t)(left < most ? left : most);
     const struct mill_candidates candidates = {.level = s->level,
-                                               .count = count,
+                                               .count = s->batch.count,
                                                .first = first,
                                                .type = s->batch.type,
                                                .interval = s->level > 1 ? s->batch.interval : NULL,
                                                .parent = s->level > 1 ? s->batch.parent : NULL,
                                                .last = s->level == setup->max_length};
-    double before = mill_seconds();
-    fill_batch(s, count);
-    if (mill_counting_count(setup->counting, &candidates, s->batch.counts, error) < 0 || take_batch(s, first, count, error) < 0)
+    fill_batch(s);
+    if (mill_counting_count(setup->counting, &candidates, s->batch.counts, error) < 0 || take_batch(s, error) < 0)
       return -1;
-    first += count;
-    adapt(s, count, mill_seconds() - before);
-    if (show(s, first, error) < 0)
+    adapt(s, mill_seconds() - before);
+    if (show(s, first + s->batch.count, error) < 0)
       return -1;
   }
   return 0;
@@ -371,7 +401,8 @@ static int next_level(struct search *s, struct mill_error *error)
   if (index_children(s, error) < 0)
     return -1;
   s->level++;
-  s->candidates = s->counted = count_candidates(s);
+  if (number_candidates(s, error) < 0)
+    return -1;
   if (s->candidates > s->setup->max_candidates)
     return too_many_candidates(s, error);
   if (s->candidates)
@@ -394,6 +425,7 @@ int mill_levels_run(const struct mill_levels_setup *setup, struct mill_episodes 
       rc = next_level(&s, error);
   }
   mill_episodes_release(episodes, s.child, s.child_count, sizeof *s.child);
+  mill_episodes_release(episodes, s.start, s.start_count, sizeof *s.start);
   mill_episodes_release(episodes, s.kept, s.kept_room, sizeof *s.kept);
   return rc < 0 ? -1 : 0;
 }

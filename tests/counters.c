@@ -373,6 +373,37 @@ static void long_streams(void)
   }
 }
 
+/* A type with many events of which an episode ends at a few early ones, and an interval that reaches back to them from behind all
+   of them: what is known of the type's last events counts. */
+static void late_nodes(void)
+{
+  enum { SHORTEST = 1000, LENGTHS = 300 };
+  static struct mill_event event[SHORTEST + 2 * LENGTHS];
+  uint64_t right = 0;
+  for (uint32_t i = 0; i < LENGTHS; i++) {
+    uint32_t n = 0;
+    seed = i;
+    for (uint32_t k = 0; k < SHORTEST + i; k++) {
+      if (k < 30 && draw(10) == 0)
+        event[n++] = (struct mill_event){.tick = k, .unit = 0};
+      event[n++] = (struct mill_event){.tick = k + 1, .unit = 1};
+    }
+    event[n++] = (struct mill_event){.tick = SHORTEST + i + 1, .unit = 2};
+    const struct mine m = {.event = event,
+                           .events = n,
+                           .types = 3,
+                           .levels = 3,
+                           .most = 60,
+                           .threshold = 1,
+                           .intervals = 2,
+                           .interval = {{0, 1}, {0, 2 * SHORTEST}},
+                           .memory = {0, UINT64_C(1) << 30},
+                           .threads = {1, 1}};
+    right += (uint64_t)mine(&m);
+  }
+  is_int((intmax_t)right, LENGTHS, "the last node far behind the prefix: both counters agree");
+}
+
 int main(void)
 {
   struct mill_error error;
@@ -387,6 +418,7 @@ int main(void)
   random_streams("brute force", getenv("SPIKEMILL_LONG") ? 1000000 : 100000, 14, 1);
   random_streams("each other", 3000, 600, 0);
   long_streams();
+  late_nodes();
   for (uint32_t i = 0; i < THREADS; i++)
     mill_team_free(team[i]);
   return done_testing();
