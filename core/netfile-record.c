@@ -11,7 +11,7 @@
 #include "text.h"
 
 struct record_values {
-  const char *spikes, *state, *every, *neurons, *weights, *state_file, *weight_file;
+  const char *spikes, *state, *every, *neurons, *weights, *weights_every, *state_file, *weight_file;
 };
 #define AT(member) offsetof(struct record_values, member)
 static const struct mill_param_spec record_specs[] = {
@@ -19,7 +19,9 @@ static const struct mill_param_spec record_specs[] = {
     {"state", "", NULL, NULL, "state variables to sample: population.variable, separated by commas", 0, 0, AT(state), MILL_TEXT, 0},
     {"every", "ms", "1", NULL, "time between samples", 0, 0, AT(every), MILL_TEXT, 0},
     {"neurons", "", "all", NULL, "neurons to sample: all, or ranges as 0-9, 12", 0, 0, AT(neurons), MILL_TEXT, 0},
-    {"weights", "", NULL, NULL, "projections whose weights are written at the end", 0, 0, AT(weights), MILL_TEXT, 0},
+    {"weights", "", NULL, NULL, "projections whose weights are written", 0, 0, AT(weights), MILL_TEXT, 0},
+    {"weights_every", "ms", NULL, NULL, "time between weights, from the start on; without it they are written at the end", 0, 0,
+     AT(weights_every), MILL_TEXT, 0},
     {"state_file", "", "state.csv", NULL, "file of the sampled variables", 0, 0, AT(state_file), MILL_TEXT, MILL_EXPERT},
     {"weight_file", "", "weights.csv", NULL, "file of the weights", 0, 0, AT(weight_file), MILL_TEXT, MILL_EXPERT},
 };
@@ -168,7 +170,8 @@ static int check_together(const struct mill_record_setup *r, struct mill_error *
 {
   static const struct {
     const char *key, *needs;
-  } rule[] = {{"every", "state"}, {"neurons", "state"}, {"state_file", "state"}, {"weight_file", "weights"}};
+  } rule[] = {
+      {"every", "state"}, {"neurons", "state"}, {"state_file", "state"}, {"weights_every", "weights"}, {"weight_file", "weights"}};
   const struct {
     const char *key, *name;
   } file[] = {{"spikes", r->spikes}, {"state_file", r->state_file}, {"weight_file", r->weight_file}};
@@ -186,18 +189,18 @@ static int check_together(const struct mill_record_setup *r, struct mill_error *
   return 0;
 }
 
-static int read_every(struct mill_netfile *net, const char *text, struct mill_error *error)
+static int read_every(struct mill_netfile *net, const char *key, const char *text, int64_t *steps, struct mill_error *error)
 {
-  struct mill_record_setup *r = &net->record;
+  const struct mill_record_setup *r = &net->record;
   struct mill_error inner = {0};
   char dt[32];
   int64_t ps;
   if (mill_expr_ps(text, &net->defines, &ps, &inner) < 0)
-    return mill_place_fail(error, &r->place, "every", "%s", inner.text);
+    return mill_place_fail(error, &r->place, key, "%s", inner.text);
   if (ps <= 0)
-    return mill_place_fail(error, &r->place, "every", "must be above 0 ms");
-  if (mill_grid_steps(ps, net->dt_ps, &r->every) < 0 || r->every < 1)
-    return mill_place_fail(error, &r->place, "every", "%s ms is not a whole number of steps of %s ms", text,
+    return mill_place_fail(error, &r->place, key, "must be above 0 ms");
+  if (mill_grid_steps(ps, net->dt_ps, steps) < 0 || *steps < 1)
+    return mill_place_fail(error, &r->place, key, "%s ms is not a whole number of steps of %s ms", text,
                            mill_text_double(dt, net->dt));
   return 0;
 }
@@ -213,7 +216,8 @@ int mill_record_read(struct mill_netfile *net, struct mill_error *error)
       mill_section_close(&r->place, record_specs, COUNT(record_specs), NULL, NULL, 0, error) < 0)
     goto done;
   r->every = 1;
-  if (v.state && read_every(net, v.every, error) < 0)
+  if ((v.state && read_every(net, "every", v.every, &r->every, error) < 0) ||
+      (v.weights_every && read_every(net, "weights_every", v.weights_every, &r->weights_every, error) < 0))
     goto done;
   if (strcmp(v.spikes, "none") != 0) {
     const struct mill_plugin *format;

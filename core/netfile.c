@@ -36,8 +36,9 @@ struct strategy_values {
 };
 #define AT(member) offsetof(struct strategy_values, member)
 static const struct mill_param_spec strategy_specs[] = {
-    {"delivery", "", "auto", NULL, "how spikes reach their targets; auto: row-wise up to 65,536 neurons in a population, then cache-aware",
-     0, 0, AT(delivery), MILL_TEXT, 0},
+    {"delivery", "", "auto", NULL,
+     "how spikes reach their targets; auto: row-wise up to 65,536 neurons in a population, then cache-aware", 0, 0, AT(delivery),
+     MILL_TEXT, 0},
     {"plasticity", "", "auto", NULL, "when synapses are updated; auto: event-driven", 0, 0, AT(plasticity), MILL_TEXT, 0},
     {"history_words", "", "1", NULL, "words of 64 steps for which a row of plastic synapses may wait for its source", 1, 8,
      AT(history_words), MILL_INT, MILL_EXPERT},
@@ -256,6 +257,37 @@ static uint32_t largest_population(const struct mill_netfile *net)
   return most;
 }
 
+/* Keys of the strategies that are not chosen may stand in the file, so that it serves whichever is: they are checked, and it is said
+   that they have no effect. */
+static int read_others(struct mill_netfile *net, const struct mill_place *place, int kind, const struct mill_choice *chosen,
+                       struct mill_error *error)
+{
+  char **names = mill_plugin_list(kind, NULL, NULL);
+  int rc = 0;
+  for (size_t i = 0; names && names[i] && rc == 0; i++) {
+    const struct mill_plugin *plugin;
+    struct mill_choice other = {0};
+    int found = 0;
+    if (mill_plugin_load(kind, names[i], net->folder, &plugin, error) < 0)
+      rc = -1;
+    for (size_t k = 0; rc == 0 && k < plugin->param_count; k++) {
+      const struct mill_ini_entry *entry = mill_ini_entry_find(place->section, plugin->params[k].key);
+      struct mill_error said;
+      if (!entry || entry->used)
+        continue;
+      found = 1;
+      mill_place_fail(&said, place, entry->key, "no effect: a key of %s `%s`, and `%s` is chosen", mill_kind_name(kind), names[i],
+                      chosen->plugin->name);
+      mill_note("%s", said.text);
+    }
+    if (found)
+      rc = mill_choice_load(net, place, mill_kind_name(kind), kind, names[i], &other, error);
+    mill_choice_free(&other);
+  }
+  free(names);
+  return rc;
+}
+
 static int read_strategy(struct mill_netfile *net, struct mill_error *error)
 {
   struct strategy_values v = {0};
@@ -275,6 +307,9 @@ static int read_strategy(struct mill_netfile *net, struct mill_error *error)
   tables[1].count = net->delivery.plugin->param_count;
   tables[2].specs = net->plasticity.plugin->params;
   tables[2].count = net->plasticity.plugin->param_count;
+  if (place.section && (read_others(net, &place, MILL_DELIVERY, &net->delivery, error) < 0 ||
+                        read_others(net, &place, MILL_PLASTICITY, &net->plasticity, error) < 0))
+    goto done;
   if (place.section && mill_param_check_unused(net->ini, place.section, tables, COUNT(tables), error) < 0)
     goto done;
   rc = 0;
@@ -336,8 +371,8 @@ int mill_netfile_read(const char *path, const char *const *overrides, size_t ove
   }
   if (mill_ini_read(path, overrides, override_count, &net->ini, error) < 0 || check_sections(net, error) < 0 ||
       mill_defines_read(net->ini, &net->defines, error) < 0 || read_simulation(net, error) < 0 ||
-      mill_populations_read(net, error) < 0 || read_strategy(net, error) < 0 || mill_projections_read(net, error) < 0 || mill_stimuli_read(net, error) < 0 ||
-      mill_record_read(net, error) < 0)
+      mill_populations_read(net, error) < 0 || read_strategy(net, error) < 0 || mill_projections_read(net, error) < 0 ||
+      mill_stimuli_read(net, error) < 0 || mill_record_read(net, error) < 0)
     goto failed;
   *netfile = net;
   return 0;

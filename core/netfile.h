@@ -66,6 +66,7 @@ struct mill_record_setup {
   struct mill_range { uint32_t first, last; } *range;
   uint32_t weight_count;
   uint32_t *weight;            /* projections */
+  int64_t weights_every;       /* steps; 0: only at the end */
 };
 
 struct mill_netfile {

@@ -1,5 +1,5 @@
 /* Recording: each epoch's spikes in order of (step, neuron) to the hash, the counters and the background writer; samples of state
-   variables and final weights as CSV. */
+   variables and weights as CSV. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
@@ -42,17 +42,114 @@ void mill_write_config(FILE *out, const char *config)
   }
 }
 
-static void write_preamble(FILE *out, const struct mill_simulation *sim)
+/* ---- CSV files ---- */
+
+static int open_table(const struct mill_simulation *sim, struct mill_table *table, const char *name, const char *columns,
+                      struct mill_error *error)
 {
-  fprintf(out, "# spikemill %s\n# seed %llu\n", mill_version(), (unsigned long long)sim->file->seed);
-  mill_write_config(out, sim->config);
+  table->path = output_path(sim, name);
+  if (!table->path)
+    return mill_fail(error, MILL_RESOURCES, "out of memory");
+  if (mill_output_begin(table->path, &table->part, error) < 0)
+    return -1;
+  table->out = fopen(table->part, "w");
+  if (!table->out)
+    return mill_fail(error, MILL_RESOURCES, "%s: %s", table->part, strerror(errno));
+  fprintf(table->out, "# spikemill %s\n# seed %llu\n", mill_version(), (unsigned long long)sim->file->seed);
+  mill_write_config(table->out, sim->config);
+  fprintf(table->out, "%s\n", columns);
+  return 0;
 }
 
-static void write_epilogue(FILE *out, const struct mill_simulation *sim, int complete)
+static void drop_table(struct mill_table *table)
 {
+  if (table->out)
+    fclose(table->out);
+  if (table->part)
+    mill_output_forget(table->part);
+  free(table->path);
+  *table = (struct mill_table){0};
+}
+
+/* Puts the file in its place, among those of the run. */
+static int close_table(struct mill_simulation *sim, struct mill_table *table, int complete, struct mill_error *error)
+{
+  FILE *out = table->out;
+  char *part = table->part;
+  int failed;
   fprintf(out, "# spike_hash %016llx\n# complete %s\n", (unsigned long long)mill_spike_hash_value(sim->recorder.hash),
           complete ? "yes" : "no");
+  failed = ferror(out);
+  table->out = NULL;
+  if (fclose(out) != 0 || failed)
+    return mill_fail(error, MILL_RESOURCES, "%s: %s", table->path, strerror(errno));
+  table->part = NULL;
+  if (mill_output_commit(table->path, part, error) < 0)
+    return -1;
+  sim->recorder.file[sim->recorder.file_count++] = table->path;
+  table->path = NULL;
+  return 0;
 }
+
+/* ---- Weights ---- */
+
+#define WEIGHT_COLUMNS "projection,source_population,source,target_population,target,weight,delay_ms"
+
+static void write_weight(FILE *out, const struct mill_simulation *sim, const struct mill_projection *p, uint32_t source, uint64_t i)
+{
+  const struct mill_ring *ring = &sim->population[p->target].ring[p->receptor];
+  int32_t quanta = p->weight_bits == 0    ? p->weight_all
+                   : p->weight_bits == 16 ? ((const int16_t *)p->weight)[i]
+                                          : ((const int32_t *)p->weight)[i];
+  uint32_t delay = p->delay_bits == 0   ? p->delay_all
+                   : p->delay_bits == 8 ? ((const uint8_t *)p->delay)[i]
+                                        : ((const uint16_t *)p->delay)[i];
+  char weight[32], ms[48];
+  mill_text_double(weight, p->plastic ? mill_plastic_weight(p->plastic, i) : quanta * ring->scale);
+  format_ms(ms, sizeof ms, delay * sim->file->dt_ps);
+  fprintf(out, "%s,%s,%u,%s,%u,%s,%s\n", p->name, sim->population[p->source].name, source, sim->population[p->target].name,
+          p->column[i], weight, ms);
+}
+
+/* Every weight that is asked for, as it is now. */
+static int write_weights(struct mill_simulation *sim, struct mill_error *error)
+{
+  const struct mill_record_setup *record = &sim->file->record;
+  struct mill_table *table = &sim->recorder.weights;
+  char time[48] = "";
+  if (record->weights_every) {
+    format_ms(time, sizeof time, sim->step * sim->file->dt_ps);
+    strcat(time, ",");
+  }
+  mill_plastic_flush(sim);
+  for (uint32_t k = 0; k < record->weight_count; k++) {
+    const struct mill_projection *p = &sim->projection[record->weight[k]];
+    for (uint32_t s = 0; s < sim->population[p->source].size; s++) {
+      for (uint64_t i = p->row[s]; i < p->row[s + 1]; i++) {
+        fputs(time, table->out);
+        write_weight(table->out, sim, p, s, i);
+      }
+    }
+  }
+  sim->recorder.weights_step = sim->step;
+  return ferror(table->out) ? mill_fail(error, MILL_RESOURCES, "%s: %s", table->path, strerror(errno)) : 0;
+}
+
+int64_t mill_record_next(const struct mill_simulation *sim)
+{
+  const int64_t every = sim->recorder.weights.out ? sim->file->record.weights_every : 0;
+  return every ? (sim->step / every + 1) * every : INT64_MAX;
+}
+
+void mill_record_step(struct mill_simulation *sim)
+{
+  struct mill_recorder *r = &sim->recorder;
+  const int64_t every = r->weights.out ? sim->file->record.weights_every : 0;
+  if (every && sim->step % every == 0 && !r->failed && write_weights(sim, &r->error) < 0)
+    r->failed = 1;
+}
+
+/* ---- Opening ---- */
 
 static int open_spikes(struct mill_simulation *sim, struct mill_error *error)
 {
@@ -124,24 +221,6 @@ static int plan_samples(struct mill_simulation *sim, struct mill_error *error)
   return 0;
 }
 
-static int open_state(struct mill_simulation *sim, struct mill_error *error)
-{
-  struct mill_recorder *r = &sim->recorder;
-  if (plan_samples(sim, error) < 0)
-    return -1;
-  r->state_path = output_path(sim, sim->file->record.state_file);
-  if (!r->state_path)
-    return mill_fail(error, MILL_RESOURCES, "out of memory");
-  if (mill_output_begin(r->state_path, &r->state_part, error) < 0)
-    return -1;
-  r->state = fopen(r->state_part, "w");
-  if (!r->state)
-    return mill_fail(error, MILL_RESOURCES, "%s: %s", r->state_part, strerror(errno));
-  write_preamble(r->state, sim);
-  fputs("time_ms,population,neuron,variable,value\n", r->state);
-  return 0;
-}
-
 int mill_record_prepare(struct mill_simulation *sim, struct mill_error *error)
 {
   struct mill_recorder *r = &sim->recorder;
@@ -152,6 +231,7 @@ int mill_record_prepare(struct mill_simulation *sim, struct mill_error *error)
 
 int mill_record_open(struct mill_simulation *sim, struct mill_error *error)
 {
+  const struct mill_record_setup *record = &sim->file->record;
   struct mill_recorder *r = &sim->recorder;
   r->before = r->spikes;
   if (sim->begun != sim->file->t0 && !(r->file_hash = mill_spike_hash_create()))
@@ -160,9 +240,18 @@ int mill_record_open(struct mill_simulation *sim, struct mill_error *error)
     return 0;
   if (mill_output_folder(sim->folder, error) < 0)
     return -1;
-  if (sim->file->record.spikes && open_spikes(sim, error) < 0)
+  if (record->spikes && open_spikes(sim, error) < 0)
     return -1;
-  return sim->file->record.variable_count ? open_state(sim, error) : 0;
+  if (record->variable_count && (plan_samples(sim, error) < 0 || open_table(sim, &r->state, record->state_file,
+                                                                            "time_ms,population,neuron,variable,value", error) < 0))
+    return -1;
+  if (!record->weight_count)
+    return 0;
+  if (open_table(sim, &r->weights, record->weight_file, record->weights_every ? "time_ms," WEIGHT_COLUMNS : WEIGHT_COLUMNS, error) <
+      0)
+    return -1;
+  r->weights_step = -1;
+  return record->weights_every && sim->begun == sim->file->t0 ? write_weights(sim, error) : 0;
 }
 
 static int reserve(struct mill_recorder *r, uint64_t n)
@@ -238,111 +327,26 @@ static int take_samples(struct mill_simulation *sim, const struct mill_generatio
         mill_text_float(value, (float)x);
       else
         mill_text_double(value, x);
-      fprintf(r->state, "%s,%s,%u,%s,%s\n", time, sim->population[sample->population].name, sample->neuron, state->name, value);
+      fprintf(r->state.out, "%s,%s,%u,%s,%s\n", time, sim->population[sample->population].name, sample->neuron, state->name, value);
     }
   }
-  return ferror(r->state) ? mill_fail(&r->error, MILL_RESOURCES, "%s: %s", r->state_path, strerror(errno)) : 0;
+  return ferror(r->state.out) ? mill_fail(&r->error, MILL_RESOURCES, "%s: %s", r->state.path, strerror(errno)) : 0;
 }
 
 void mill_record_epoch(struct mill_simulation *sim, const struct mill_generation *g)
 {
   struct mill_recorder *r = &sim->recorder;
-  if (!r->failed && (take_spikes(sim, g) < 0 || (r->state && take_samples(sim, g) < 0)))
+  if (!r->failed && (take_spikes(sim, g) < 0 || (r->state.out && take_samples(sim, g) < 0)))
     r->failed = 1;
-}
-
-static void write_row(FILE *out, const struct mill_simulation *sim, const struct mill_projection *p, uint32_t source, uint64_t i)
-{
-  const struct mill_ring *ring = &sim->population[p->target].ring[p->receptor];
-  int32_t quanta = p->weight_bits == 0    ? p->weight_all
-                   : p->weight_bits == 16 ? ((const int16_t *)p->weight)[i]
-                                          : ((const int32_t *)p->weight)[i];
-  uint32_t delay = p->delay_bits == 0   ? p->delay_all
-                   : p->delay_bits == 8 ? ((const uint8_t *)p->delay)[i]
-                                        : ((const uint16_t *)p->delay)[i];
-  char weight[32], ms[48];
-  mill_text_double(weight, p->plastic ? mill_plastic_weight(p->plastic, i) : quanta * ring->scale);
-  format_ms(ms, sizeof ms, delay * sim->file->dt_ps);
-  fprintf(out, "%s,%s,%u,%s,%u,%s,%s\n", p->name, sim->population[p->source].name, source, sim->population[p->target].name,
-          p->column[i], weight, ms);
-}
-
-static int write_weights(struct mill_simulation *sim, int complete, struct mill_error *error)
-{
-  const struct mill_record_setup *record = &sim->file->record;
-  char *path = output_path(sim, record->weight_file), *part = NULL;
-  FILE *out = NULL;
-  int rc = -1;
-  if (!path) {
-    mill_fail(error, MILL_RESOURCES, "out of memory");
-    goto done;
-  }
-  if (mill_output_begin(path, &part, error) < 0)
-    goto done;
-  out = fopen(part, "w");
-  if (!out) {
-    mill_fail(error, MILL_RESOURCES, "%s: %s", part, strerror(errno));
-    goto done;
-  }
-  mill_plastic_flush(sim);
-  write_preamble(out, sim);
-  fputs("projection,source_population,source,target_population,target,weight,delay_ms\n", out);
-  for (uint32_t k = 0; k < record->weight_count; k++) {
-    const struct mill_projection *p = &sim->projection[record->weight[k]];
-    for (uint32_t s = 0; s < sim->population[p->source].size; s++) {
-      for (uint64_t i = p->row[s]; i < p->row[s + 1]; i++)
-        write_row(out, sim, p, s, i);
-    }
-  }
-  write_epilogue(out, sim, complete);
-  rc = ferror(out) ? -1 : 0;
-  if (fclose(out) != 0 || rc < 0)
-    rc = mill_fail(error, MILL_RESOURCES, "%s: %s", path, strerror(errno));
-  out = NULL;
-  if (rc == 0) {
-    rc = mill_output_commit(path, part, error);
-    part = NULL;
-  }
-  if (rc == 0) {
-    sim->recorder.file[sim->recorder.file_count++] = path;
-    path = NULL;
-  }
-done:
-  if (out)
-    fclose(out);
-  if (part)
-    mill_output_forget(part);
-  free(path);
-  return rc;
-}
-
-static int close_state(struct mill_simulation *sim, int complete, struct mill_error *error)
-{
-  struct mill_recorder *r = &sim->recorder;
-  FILE *out = r->state;
-  char *part = r->state_part;
-  int failed;
-  write_epilogue(out, sim, complete);
-  failed = ferror(out);
-  r->state = NULL;
-  r->state_part = NULL;
-  if (fclose(out) != 0 || failed) {
-    mill_fail(error, MILL_RESOURCES, "%s: %s", r->state_path, strerror(errno));
-    mill_output_forget(part);
-    return -1;
-  }
-  if (mill_output_commit(r->state_path, part, error) < 0)
-    return -1;
-  r->file[r->file_count++] = r->state_path;
-  r->state_path = NULL;
-  return 0;
 }
 
 int mill_record_close(struct mill_simulation *sim, int complete, struct mill_error *error)
 {
   struct mill_recorder *r = &sim->recorder;
-  const struct mill_stream_end end = {
-      .events = r->spikes - r->before, .spike_hash = mill_spike_hash_value(r->file_hash ? r->file_hash : r->hash), .stop = sim->step, .complete = complete != 0};
+  const struct mill_stream_end end = {.events = r->spikes - r->before,
+                                      .spike_hash = mill_spike_hash_value(r->file_hash ? r->file_hash : r->hash),
+                                      .stop = sim->step,
+                                      .complete = complete != 0};
   int rc = 0;
   if (r->failed) {
     if (error)
@@ -357,10 +361,12 @@ int mill_record_close(struct mill_simulation *sim, int complete, struct mill_err
     if (rc == 0)
       r->file[r->file_count++] = output_path(sim, sim->file->record.spikes);
   }
-  if (rc == 0 && r->state)
-    rc = close_state(sim, complete, error);
-  if (rc == 0 && sim->folder && sim->file->record.weight_count)
-    rc = write_weights(sim, complete, error);
+  if (rc == 0 && r->state.out)
+    rc = close_table(sim, &r->state, complete, error);
+  if (rc == 0 && r->weights.out && !(sim->file->record.weights_every && r->weights_step == sim->step))
+    rc = write_weights(sim, error);
+  if (rc == 0 && r->weights.out)
+    rc = close_table(sim, &r->weights, complete, error);
   return rc;
 }
 
@@ -369,13 +375,9 @@ void mill_record_abandon(struct mill_simulation *sim)
   struct mill_recorder *r = &sim->recorder;
   if (r->writer)
     mill_writer_abandon(r->writer);
-  if (r->state)
-    fclose(r->state);
-  if (r->state_part)
-    mill_output_forget(r->state_part);
   r->writer = NULL;
-  r->state = NULL;
-  r->state_part = NULL;
+  drop_table(&r->state);
+  drop_table(&r->weights);
 }
 
 void mill_record_free_recorder(struct mill_simulation *sim)
@@ -385,7 +387,6 @@ void mill_record_free_recorder(struct mill_simulation *sim)
     free(r->file[i]);
   free(r->event);
   free(r->population_spikes);
-  free(r->state_path);
   free(r->plan.of_variable);
   mill_release(r->plan.sample);
   mill_spike_hash_free(r->hash);

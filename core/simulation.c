@@ -85,7 +85,10 @@ int mill_simulation_advance(struct mill_simulation *sim, int64_t steps, struct m
   if (steps < 0 || sim->finished || steps > INT64_MAX / sim->file->dt_ps / 2 - sim->step)
     return mill_fail(error, MILL_USAGE, "cannot advance by %lld steps%s", (long long)steps,
                      sim->finished ? ": the run is finished" : "");
-  mill_engine_run(sim, sim->step + steps);
+  for (const int64_t until = sim->step + steps; sim->step < until && !sim->recorder.failed; mill_record_step(sim)) {
+    const int64_t next = mill_record_next(sim);
+    mill_engine_run(sim, next < until ? next : until);
+  }
   sim->wall_s += mill_seconds() - start;
   if (sim->recorder.failed) {
     if (error)

@@ -106,6 +106,12 @@ struct mill_sample_plan {
   uint32_t *of_variable;       /* [variable_count + 1] */
 };
 
+/* A CSV file of a run. */
+struct mill_table {
+  FILE *out; /* NULL: none is open */
+  char *path, *part;
+};
+
 struct mill_recorder {
   struct mill_writer *writer;  /* NULL: no spike file */
   struct mill_spike_hash *hash;      /* of the whole run */
@@ -115,8 +121,8 @@ struct mill_recorder {
   uint64_t event_capacity;
   uint64_t spikes;
   uint64_t *population_spikes;
-  FILE *state;
-  char *state_path, *state_part;
+  struct mill_table state, weights;
+  int64_t weights_step;        /* of which weights were written last */
   struct mill_sample_plan plan;
   void (*sink)(const struct mill_event *events, size_t n, void *self);
   void *sink_self;
@@ -204,6 +210,9 @@ void mill_write_config(FILE *out, const char *config);
 int mill_record_prepare(struct mill_simulation *simulation, struct mill_error *error);
 int mill_record_open(struct mill_simulation *simulation, struct mill_error *error);
 void mill_record_epoch(struct mill_simulation *simulation, const struct mill_generation *generation);
+/* The step up to which the run goes on before mill_record_step is called, which records what is due at the step that is reached. */
+int64_t mill_record_next(const struct mill_simulation *simulation);
+void mill_record_step(struct mill_simulation *simulation);
 int mill_record_close(struct mill_simulation *simulation, int complete, struct mill_error *error);
 void mill_record_abandon(struct mill_simulation *simulation);
 void mill_record_free_recorder(struct mill_simulation *simulation);
