@@ -82,29 +82,29 @@ static inline const char *bands_settings(const char *const *set)
   return text;
 }
 
-static inline double bands_rate_of(const char *name, const char *const *set, int seed)
+/* Runs 1 s. Returns the mean rate. */
+static inline double bands_run(struct mill_simulation *sim)
 {
-  struct mill_simulation *sim = bands_open(name, set, seed);
   struct mill_simulation_report report;
   struct bands_window w = {0};
   int64_t steps_per_ms;
-  double rate;
   mill_simulation_report(sim, &report);
   steps_per_ms = (int64_t)(1 / report.dt + 0.5);
   w.from = 100 * steps_per_ms;
   bands_choose(sim, &w);
   mill_simulation_listen(sim, bands_count, &w);
   net_advance(sim, 1000 * steps_per_ms);
-  rate = (double)w.spikes / (w.last - w.first + 1) / 0.9;
-  mill_simulation_free(sim);
-  return rate;
+  return (double)w.spikes / (w.last - w.first + 1) / 0.9;
 }
 
 static inline void bands_rate(const char *name, const char *const *set, int seeds, double low, double high)
 {
   double sum = 0;
-  for (int seed = 1; seed <= seeds; seed++)
-    sum += bands_rate_of(name, set, seed);
+  for (int seed = 1; seed <= seeds; seed++) {
+    struct mill_simulation *sim = bands_open(name, set, seed);
+    sum += bands_run(sim);
+    mill_simulation_free(sim);
+  }
   ok(sum / seeds >= low && sum / seeds <= high, "%s%s, %d seeds: %.2f Hz in %g to %g", name, bands_settings(set), seeds, sum / seeds, low, high);
 }
 

@@ -4,6 +4,7 @@ check_PROGRAMS += \
   tests/abi \
   tests/accumulate \
   tests/bands \
+  tests/bands-plastic \
   tests/bands-static \
   tests/connect \
   tests/convert \
