@@ -38,6 +38,7 @@ check_PROGRAMS += \
   tests/recordings \
   tests/random-networks \
   tests/registry \
+  tests/strategies \
   tests/stimuli \
   tests/stdp-values \
   tests/stream \
@@ -158,6 +159,7 @@ VALGRIND_TESTS = \
   tests/output \
   tests/param \
   tests/registry \
+  tests/strategies \
   tests/stimuli \
   tests/stdp-values \
   tests/stream \
