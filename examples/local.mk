@@ -11,5 +11,7 @@ dist_examples_DATA = \
   examples/vogels.ini
 examplesdir = $(docdir)/examples
 EXTRA_DIST += \
+  examples/plugin/additive.ini \
   examples/plugin/leaky.ini \
-  examples/plugin/neuron-leaky.c
+  examples/plugin/neuron-leaky.c \
+  examples/plugin/synapse-additive.c
