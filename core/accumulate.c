@@ -175,13 +175,16 @@ static int ascending(const void *a, const void *b)
   return x < y ? -1 : x > y;
 }
 
-/* Median |w|. Drawn and listed weights: of up to SAMPLE synapses at evenly spaced places, i · synapses / SAMPLE. Weights of exactly
-   0 are whole in any quantum and have no say. */
-static double median_of(const struct mill_weighing *w, double *sample)
+/* Weights of exactly 0 are whole in any quantum and have no say. */
+double mill_weight_median(const struct mill_weighing *w)
 {
+  double *sample, median;
   uint64_t n, kept = 0;
   if (mill_weight_is_number(w))
     return fabs(w->weight.a);
+  sample = mill_allocate("sample of weights", SAMPLE, sizeof *sample);
+  if (!sample)
+    return -1;
   n = w->rows->synapses < SAMPLE ? w->rows->synapses : SAMPLE;
   for (uint64_t i = 0; i < n; i++) {
     uint64_t synapse = i * w->rows->synapses / n;
@@ -193,14 +196,13 @@ static double median_of(const struct mill_weighing *w, double *sample)
       sample[kept++] = weight;
   }
   qsort(sample, kept, sizeof *sample, ascending);
-  return kept ? sample[kept / 2] : 0;
+  median = kept ? sample[kept / 2] : 0;
+  mill_release(sample);
+  return median;
 }
 
 static int examine(const struct task *task, struct mill_error *error)
 {
-  double *sample = mill_allocate_or_fail("sample of weights", SAMPLE, sizeof *sample, error);
-  if (!sample)
-    return -1;
   for (uint32_t i = 0; i < task->count; i++) {
     struct mill_weighing *w = task->weighings[i];
     struct found *f = &task->found[i];
@@ -215,15 +217,14 @@ static int examine(const struct task *task, struct mill_error *error)
       w->redrawn += pass.redrawn;
       w->clipped += pass.clipped;
     }
-    if (!isfinite(f->most)) {
-      mill_release(sample);
+    if (!isfinite(f->most))
       return mill_fail(error, MILL_USAGE,
                        "%s: a weight of %s `%s` is not finite; expected a distribution without such large values", task->receptor,
                        kind_of(w), w->name);
-    }
-    f->median = median_of(w, sample);
+    f->median = w->varies ? w->typical : mill_weight_median(w);
+    if (f->median < 0)
+      return mill_fail(error, MILL_RESOURCES, "%s: no memory for a sample of weights", task->receptor);
   }
-  mill_release(sample);
   return 0;
 }
 
@@ -247,7 +248,8 @@ static int exponent_below(double weight, int n)
   return n - e - (nearbyint(ldexp(f, n)) >= ldexp(1, n));
 }
 
-/* The sum in units of 2^(ceil(log2 most) - shift): shift is 31 unless there are so many inputs that a sum could overflow. */
+/* The sum in units of 2^(ceil(log2 most) - shift): shift is 31 unless there are so many inputs that a sum could overflow. Plastic
+   weights are kept by their rule, so that only static ones ask for 16 bits. */
 static int choose_exponent(const struct task *task, const struct mill_accumulator *a, int *exponent, struct mill_error *error)
 {
   double most = 0, most_of_synapses = 0;
@@ -256,9 +258,8 @@ static int choose_exponent(const struct task *task, const struct mill_accumulato
   for (uint32_t i = 0; i < task->count; i++) {
     const struct mill_weighing *w = task->weighings[i];
     most = fmax(most, task->found[i].most);
-    if (w->rows) {
+    if (w->rows && !w->varies)
       most_of_synapses = fmax(most_of_synapses, task->found[i].most);
-    }
     inputs += w->rows ? w->rows->synapses : w->largest;
   }
   e = frexp(most, &e) > 0.5 ? e : e - 1;
@@ -367,7 +368,8 @@ static int one_number(const struct task *task, double *number)
     const struct mill_weighing *w = task->weighings[i];
     if (brings_nothing(w))
       continue;
-    if (w->varies || !mill_weight_is_number(w) || !(fabs(w->weight.a) > 0) || (found && (w->weight.a < *number || w->weight.a > *number)))
+    if (w->varies || !mill_weight_is_number(w) || !(fabs(w->weight.a) > 0) ||
+        (found && (w->weight.a < *number || w->weight.a > *number)))
       return 0;
     *number = w->weight.a;
     found = 1;

@@ -169,7 +169,11 @@ static int prepare_plastic(const struct mill_netfile *file, const struct mill_pr
   if (!mill_plastic_bounds(setup, &least, &most, &delivered))
     return 0;
   w->varies = 1;
+  w->typical = mill_weight_median(w);
+  if (w->typical < 0)
+    return mill_fail(error, MILL_RESOURCES, "out of memory");
   if (delivered >= 0 && delivered < MILL_UNBOUNDED) {
+    w->typical *= most > 0 && most < MILL_UNBOUNDED ? delivered / most : 1;
     /* a little more than said: in single precision the bound itself and its product with a scale are rounded */
     w->weight = (struct mill_dist){.kind = MILL_DIST_NUMBER, .a = delivered * (1 + ldexp(1, -20))};
     w->edges = NULL;

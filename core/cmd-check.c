@@ -11,6 +11,7 @@
 #include <cJSON.h>
 #include <spikemill/mining.h>
 #include "memory.h"
+#include "plastic.h"
 #include "simulation.h"
 #include "stream.h"
 #include "text.h"
@@ -61,9 +62,14 @@ static void print(const struct mill_simulation *sim, const struct mill_estimate 
   }
   for (uint32_t i = 0; i < n->projection_count; i++) {
     const struct mill_projection *p = &n->projection[i];
-    printf("projection %s: %s to %s, %llu synapses, delays %u to %u steps, %u-bit weights\n", p->name,
-           n->population[p->source].name, n->population[p->target].name, (unsigned long long)p->synapses, p->delay_min,
-           p->delay_max, p->weight_bits);
+    if (p->plastic)
+      mill_text_format(text, sizeof text, "weights of %s", sim->file->projection[i].synapse.plugin->name);
+    else if (p->weight_bits)
+      mill_text_format(text, sizeof text, "%u-bit weights", p->weight_bits);
+    else
+      mill_text_format(text, sizeof text, "one weight");
+    printf("projection %s: %s to %s, %llu synapses, delays %u to %u steps, %s\n", p->name, n->population[p->source].name,
+           n->population[p->target].name, (unsigned long long)p->synapses, p->delay_min, p->delay_max, text);
   }
 }
 
@@ -84,8 +90,9 @@ static void json_receptors(cJSON *list, const struct mill_simulation *sim)
   }
 }
 
-static void json_projections(cJSON *list, const struct mill_network *n)
+static void json_projections(cJSON *list, const struct mill_simulation *sim)
 {
+  const struct mill_network *n = &sim->network;
   for (uint32_t i = 0; i < n->projection_count; i++) {
     const struct mill_projection *p = &n->projection[i];
     cJSON *item = cJSON_CreateObject();
@@ -95,7 +102,8 @@ static void json_projections(cJSON *list, const struct mill_network *n)
     mill_json_int(item, "synapses", p->synapses);
     mill_json_int(item, "delay_min_steps", p->delay_min);
     mill_json_int(item, "delay_max_steps", p->delay_max);
-    mill_json_int(item, "weight_bits", p->weight_bits);
+    cJSON_AddStringToObject(item, "synapse", sim->file->projection[i].synapse.plugin->name);
+    mill_json_int(item, "weight_bits", p->plastic ? 8 * p->plastic->code->real_size : p->weight_bits);
     cJSON_AddItemToArray(list, item);
   }
 }
@@ -122,7 +130,7 @@ static int print_json(const struct request *q, const struct mill_simulation *sim
   mill_json_int(object, "memory_bytes", sim->memory_bytes);
   mill_json_int(object, "epoch_steps", sim->network.epoch_steps);
   json_receptors(cJSON_AddArrayToObject(object, "receptors"), sim);
-  json_projections(cJSON_AddArrayToObject(object, "projections"), &sim->network);
+  json_projections(cJSON_AddArrayToObject(object, "projections"), sim);
   return mill_json_print(object, error);
 }
 

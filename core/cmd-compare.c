@@ -172,11 +172,11 @@ static void print(const struct request *r)
 {
   const struct mill_variants *v = &r->variants;
   char memory[32], times[32];
-  printf("%-36s %10s %10s %10s %8s %10s  %s\n", "variant", "median s", "min s", "max s", "ratio", "memory", r->subject->hash);
+  printf("%-40s %10s %10s %10s %8s %10s  %s\n", "variant", "median s", "min s", "max s", "ratio", "memory", r->subject->hash);
   for (uint32_t i = 0; i < v->count; i++) {
     const struct mill_variant *x = &v->variant[i];
     mill_text_format(times, sizeof times, ratio(v, i) < 0 ? "-" : "%.3f", ratio(v, i));
-    printf("%-36s %10.4g %10.4g %10.4g %8s %10s  %s%s\n", x->name, x->median, x->least, x->most, times,
+    printf("%-40s %10.4g %10.4g %10.4g %8s %10s  %s%s\n", x->name, x->median, x->least, x->most, times,
            mill_memory_text(memory, x->result.memory_bytes), x->result.hash, x->differs ? "  DIFFERS" : "");
   }
   if (r->difference)
@@ -218,12 +218,15 @@ static int print_json(const struct request *r, struct mill_error *error)
 /* Before anything runs, so that what is wrong with the file is said at once. */
 static int open_csv(struct request *r, struct mill_error *error)
 {
-  if (mill_output_begin(r->csv, &r->part, error) < 0)
+  char *input = NULL;
+  int rc = r->subject->config(&r->variants.variant[0], r->common.path, &r->config, &input, error);
+  if (rc == 0)
+    rc = mill_output_spares(r->csv, r->common.path, error) | mill_output_spares(r->csv, input, error);
+  free(input);
+  if (rc < 0 || mill_output_begin(r->csv, &r->part, error) < 0)
     return -1;
   r->out = fopen(r->part, "w");
-  if (!r->out)
-    return mill_fail(error, MILL_RESOURCES, "%s: %s", r->csv, mill_text_errno(errno));
-  return r->subject->config(&r->variants.variant[0], r->common.path, &r->config, error);
+  return r->out ? 0 : mill_fail(error, MILL_RESOURCES, "%s: %s", r->csv, mill_text_errno(errno));
 }
 
 /* A quote in a name is doubled. */

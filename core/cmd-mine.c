@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "mine-report.h"
 #include "output.h"
@@ -50,20 +49,6 @@ static const struct writer *writer_of(const char *path)
   return NULL;
 }
 
-/* The output must not replace what it was made from. */
-static int check_output(const struct request *q, const char *input, struct mill_error *error)
-{
-  const char *const from[] = {input, q->common.path};
-  struct stat out, in;
-  if (stat(q->output, &out) != 0)
-    return 0;
-  for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
-    if (stat(from[i], &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-      return mill_fail(error, MILL_USAGE, "--output %s: would replace what is read", q->output);
-  }
-  return 0;
-}
-
 static int write_file(const struct request *q, const struct mill_mining *m, char *part, struct mill_error *error)
 {
   FILE *out = fopen(part, "w");
@@ -91,18 +76,21 @@ static int on_progress(const struct mill_mining_progress *state, void *self)
 /* Prints and writes what there is. Takes the part. */
 static int tell(const struct request *q, const struct mill_mining *m, char *part, struct mill_error *error)
 {
-  if (part && write_file(q, m, part, error) < 0)
-    return -1;
+  const int written = part && write_file(q, m, part, error) == 0; /* when it is not, all of it is shown */
+  int rc = part && !written ? -1 : 0;
+  struct mill_error *const first = rc < 0 ? NULL : error;
   if (q->common.json) {
-    if (mill_mine_json(stdout, m, error) < 0)
+    if (mill_mine_json(stdout, m, first) < 0)
       return -1;
   } else if (!q->common.quiet) {
-    if (mill_mine_table(stdout, m, q->output ? 0 : SHOWN, error) < 0)
+    if (mill_mine_table(stdout, m, written ? 0 : SHOWN, first) < 0)
       return -1;
-    if (q->output)
+    if (written)
       printf("wrote %s\n", q->output);
   }
-  return fflush(stdout) == 0 ? 0 : mill_fail(error, MILL_RESOURCES, "standard output: cannot write");
+  if (fflush(stdout) != 0)
+    rc = mill_fail(first, MILL_RESOURCES, "standard output: cannot write");
+  return rc;
 }
 
 static int mine(const struct request *q, struct mill_error *error)
@@ -116,7 +104,8 @@ static int mine(const struct request *q, struct mill_error *error)
   if (mill_mining_open(q->common.path, (const char *const *)q->common.overrides.text, q->common.overrides.count, &m, error) < 0)
     return -1;
   mill_mining_report(m, &report);
-  if (q->output && (check_output(q, report.input, error) < 0 || mill_output_begin(q->output, &part, error) < 0))
+  if (q->output && (mill_output_spares(q->output, report.input, error) < 0 ||
+                    mill_output_spares(q->output, q->common.path, error) < 0 || mill_output_begin(q->output, &part, error) < 0))
     goto done;
   mill_progress_begin(&progress, q->common.quiet || q->common.json);
   rc = mill_mining_run(m, on_progress, &progress, error);

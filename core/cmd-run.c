@@ -9,6 +9,8 @@
 
 #include <cJSON.h>
 #include "memory.h"
+#include "output.h"
+#include "simulation.h"
 #include "text.h"
 #include "value.h"
 
@@ -22,7 +24,8 @@ static const struct mill_row rows[] = {
     MILL_ROWS_NETWORK,
     MILL_ROW_TEXT("checkpoint", 0, "FILE", "write the whole state at the end, or when interrupted", struct request, checkpoint),
     MILL_ROW_TEXT("every", 0, "MS", "write the checkpoint that often too, in simulated time", struct request, every),
-    MILL_ROW_TEXT("resume", 0, "FILE", "go on from a checkpoint, under any strategy; files hold what follows it", struct request, resume),
+    MILL_ROW_TEXT("resume", 0, "FILE", "go on from a checkpoint, under any strategy; files hold what follows it", struct request,
+                  resume),
     MILL_ROW_INT("threads", "N", "worker threads (default: one a processor)", struct request, threads, 1, 4096),
     MILL_ROWS_COMMON("no progress, no summary"),
 };
@@ -90,10 +93,12 @@ static int print_json(const struct request *q, struct mill_simulation *sim, stru
   list = cJSON_AddArrayToObject(object, "files");
   for (uint32_t i = 0; (file = mill_simulation_file(sim, i)); i++)
     cJSON_AddItemToArray(list, cJSON_CreateString(file));
+  if (q->checkpoint)
+    cJSON_AddItemToArray(list, cJSON_CreateString(q->checkpoint));
   return mill_json_print(object, error);
 }
 
-static void print_summary(const struct mill_simulation *sim)
+static void print_summary(const struct request *q, const struct mill_simulation *sim)
 {
   struct mill_simulation_report r;
   struct mill_population_report p;
@@ -104,8 +109,8 @@ static void print_summary(const struct mill_simulation *sim)
   biological_s = (double)(r.step - r.first) * r.dt / 1000;
   if (r.begun > r.first)
     printf("went on from %.6g ms; ", (double)(r.begun - r.first) * r.dt);
-  printf("%.6g ms simulated in %.3g s (set-up %.3g s): real-time factor %.3g\n", (double)(r.step - r.begun) * r.dt, r.wall_s, r.setup_s,
-         r.step > r.begun ? r.wall_s * 1000 / ((double)(r.step - r.begun) * r.dt) : 0);
+  printf("%.6g ms simulated in %.3g s (set-up %.3g s): real-time factor %.3g\n", (double)(r.step - r.begun) * r.dt, r.wall_s,
+         r.setup_s, r.step > r.begun ? r.wall_s * 1000 / ((double)(r.step - r.begun) * r.dt) : 0);
   printf("%u neurons, %llu synapses, %s; %s delivery, %s plasticity, %u thread%s, %s precision\n", r.neurons,
          (unsigned long long)r.synapses, mill_memory_text(memory, r.memory_bytes), r.delivery, r.plasticity, r.threads,
          r.threads == 1 ? "" : "s", r.precision ? "double" : "single");
@@ -115,6 +120,8 @@ static void print_summary(const struct mill_simulation *sim)
     printf("  %-16s %8u neurons  %8.3f Hz  (%s)\n", p.name, p.size, rate_hz(p.spikes, p.size, biological_s), p.model);
   for (uint32_t i = 0; (file = mill_simulation_file(sim, i)); i++)
     printf("wrote %s\n", file);
+  if (q->checkpoint)
+    printf("wrote %s\n", q->checkpoint);
 }
 
 /* Steps between checkpoints; INT64_MAX: only one at the end. */
@@ -127,18 +134,30 @@ static int checkpoint_steps(const struct request *q, double dt, int64_t *steps, 
   if (!q->checkpoint)
     return mill_fail(error, MILL_USAGE, "--every says how often --checkpoint FILE is written, which is missing");
   if (mill_text_ps(q->every, &ps) < 0 || ps <= 0 || mill_grid_steps(ps, (int64_t)(dt * 1e9 + 0.5), steps) < 0 || *steps < 1)
-    return mill_fail(error, MILL_USAGE, "--every: expected a time in ms, a whole number of steps of %g ms, found `%s`", dt, q->every);
+    return mill_fail(error, MILL_USAGE, "--every: expected a time in ms, a whole number of steps of %g ms, found `%s`", dt,
+                     q->every);
+  return 0;
+}
+
+/* Before anything runs: that the checkpoint can be written, and takes the place of nothing that the run reads or writes. */
+static int check_checkpoint(const struct request *q, const struct mill_simulation *sim, struct mill_error *error)
+{
+  char *part;
+  if (!q->checkpoint)
+    return 0;
+  if (mill_output_spares(q->checkpoint, q->common.path, error) < 0 || mill_record_spares(sim, q->checkpoint, error) < 0 ||
+      mill_output_begin(q->checkpoint, &part, error) < 0)
+    return mill_fail_within(error, "--checkpoint");
+  mill_output_forget(part);
   return 0;
 }
 
 /* To the end, with checkpoints on the way and there. */
-static int advance(const struct request *q, struct mill_simulation *sim, struct mill_progress *progress, struct mill_error *error)
+static int advance(const struct request *q, struct mill_simulation *sim, int64_t every, struct mill_progress *progress,
+                   struct mill_error *error)
 {
   struct mill_simulation_report r;
-  int64_t every;
   mill_simulation_report(sim, &r);
-  if (checkpoint_steps(q, r.dt, &every, error) < 0)
-    return -1;
   do {
     int64_t next = every == INT64_MAX ? INT64_MAX : r.first + ((r.step - r.first) / every + 1) * every;
     if (mill_advance_to(sim, next, progress, error) < 0 || (q->checkpoint && mill_simulation_save(sim, q->checkpoint, error) < 0))
@@ -148,6 +167,22 @@ static int advance(const struct request *q, struct mill_simulation *sim, struct 
   return 0;
 }
 
+/* Runs and puts the files in place, also when a checkpoint could not be written. */
+static int run(const struct request *q, struct mill_simulation *sim, struct mill_error *error)
+{
+  struct mill_simulation_report r;
+  struct mill_progress progress;
+  int64_t every;
+  mill_simulation_report(sim, &r);
+  if (checkpoint_steps(q, r.dt, &every, error) < 0 || check_checkpoint(q, sim, error) < 0)
+    return -1;
+  mill_progress_begin(&progress, q->common.quiet || q->common.json);
+  const int rc = advance(q, sim, every, &progress, error);
+  mill_progress_end(&progress);
+  mill_simulation_report(sim, &r);
+  return mill_simulation_finish(sim, r.step - r.first >= r.duration, rc < 0 ? NULL : error) < 0 ? -1 : rc;
+}
+
 static int simulate(const struct request *q, struct mill_error *error)
 {
   char *folder = q->folder ? strdup(q->folder) : default_folder(q->common.path);
@@ -155,29 +190,20 @@ static int simulate(const struct request *q, struct mill_error *error)
                                    folder, q->resume};
   struct mill_simulation *sim = NULL;
   struct mill_simulation_report r;
-  struct mill_progress progress;
   int rc = -1;
   if (!folder)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
   mill_interrupt_catch();
-  if (mill_simulation_open(q->common.path, &how, &sim, error) < 0)
+  if (mill_simulation_open(q->common.path, &how, &sim, error) < 0 || run(q, sim, error) < 0)
     goto done;
-  mill_progress_begin(&progress, q->common.quiet || q->common.json);
-  rc = advance(q, sim, &progress, error);
-  mill_progress_end(&progress);
-  if (rc < 0)
-    goto done;
+  rc = q->common.json ? print_json(q, sim, error) : 0;
+  if (!q->common.json && !q->common.quiet)
+    print_summary(q, sim);
   mill_simulation_report(sim, &r);
-  rc = mill_simulation_finish(sim, r.step - r.first >= r.duration, error);
-  if (rc < 0)
-    goto done;
-  if (q->common.json)
-    rc = print_json(q, sim, error);
-  else if (!q->common.quiet)
-    print_summary(sim);
   if (rc == 0 && r.step - r.first < r.duration)
-    rc = mill_fail(error, MILL_INTERRUPTED, "interrupted after %.6g of %.6g ms; the files hold what was recorded and say so",
-                   (double)(r.step - r.first) * r.dt, (double)r.duration * r.dt);
+    rc = mill_fail(error, MILL_INTERRUPTED, "interrupted after %.6g of %.6g ms; the files hold what was recorded and say so%s%s",
+                   (double)(r.step - r.first) * r.dt, (double)r.duration * r.dt, q->checkpoint ? "; to go on: --resume " : "",
+                   q->checkpoint ? q->checkpoint : "");
 done:
   mill_simulation_free(sim);
   free(folder);

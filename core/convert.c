@@ -6,9 +6,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "memory.h"
+#include "output.h"
 #include "stream.h"
 #include "stream-private.h"
 
@@ -22,14 +22,6 @@ struct copy {
   struct mill_tick_hash hash;
   struct mill_convert_report *report;
 };
-
-static int check_names(const char *from, const char *to, struct mill_error *error)
-{
-  struct stat a, b;
-  if (stat(from, &a) || stat(to, &b) || a.st_dev != b.st_dev || a.st_ino != b.st_ino)
-    return 0;
-  return mill_fail(error, MILL_USAGE, "%s and %s are the same file; expected another name for the copy", from, to);
-}
 
 static int push(struct copy *c, const struct mill_event *event, size_t n, struct mill_error *error)
 {
@@ -97,7 +89,7 @@ int mill_stream_convert(const char *from, const struct mill_stream_options *opti
   struct copy c = {.report = report};
   int result = -1;
   *report = (struct mill_convert_report){.was_sorted = 1};
-  if (check_names(from, to, error) || mill_format_find(to, writing, 1, &plugin, error) ||
+  if (mill_output_spares(to, from, error) || mill_format_find(to, writing, 1, &plugin, error) ||
       mill_source_open(from, options, &c.source, error))
     return -1;
   c.source.interrupted = interrupted;

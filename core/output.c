@@ -101,13 +101,35 @@ static int check_target(const char *path, struct mill_error *error)
   size_t n = strlen(path);
   if (!n || path[n - 1] == '/')
     return mill_fail(error, MILL_USAGE, "\"%s\" is not the name of a file", path);
-  if (stat(path, &st))
-    return 0;
+  if (stat(path, &st)) {
+    if (errno == ENOENT || errno == ENOTDIR) /* of what lies before the name, make_parent speaks */
+      return 0;
+    return mill_fail(error, MILL_USAGE, "%s: cannot be written: %s", path, strerror(errno));
+  }
   if (S_ISDIR(st.st_mode))
     return mill_fail(error, MILL_USAGE, "%s: is a folder, where a file is to be written", path);
   if (!S_ISREG(st.st_mode))
     return mill_fail(error, MILL_USAGE, "%s: is no regular file, so it cannot be replaced", path);
   return 0;
+}
+
+/* What a path stands for, malloc'ed: the file that a link leads to, else the path itself. */
+static char *resolve(const char *path, struct mill_error *error)
+{
+  struct stat st;
+  char *real;
+  if (check_target(path, error))
+    return NULL;
+  if (lstat(path, &st) || !S_ISLNK(st.st_mode)) {
+    real = strdup(path);
+    if (!real)
+      mill_fail(error, MILL_RESOURCES, "%s: no memory for the name", path);
+    return real;
+  }
+  real = realpath(path, NULL);
+  if (!real)
+    mill_fail(error, MILL_USAGE, "%s: is a link that leads to no file: %s", path, strerror(errno));
+  return real;
 }
 
 static int make_parent(const char *path, struct mill_error *error)
@@ -150,14 +172,16 @@ static int make_part(const char *path, char **part)
 int mill_output_begin(const char *path, char **part, struct mill_error *error)
 {
   *part = NULL;
-  if (check_target(path, error) || make_parent(path, error))
+  char *real = resolve(path, error);
+  if (!real)
     return -1;
-  int reason = make_part(path, part);
+  int reason = make_parent(real, error) ? -1 : make_part(real, part);
+  free(real);
   if (!reason)
     return 0;
   mill_output_forget(*part);
   *part = NULL;
-  return mill_fail(error, MILL_RESOURCES, "%s: cannot be written: %s", path, strerror(reason));
+  return reason < 0 ? -1 : mill_fail(error, MILL_RESOURCES, "%s: cannot be written: %s", path, strerror(reason));
 }
 
 /* Flushes a file or folder to the disk. File systems that cannot do so for folders say EINVAL. */
@@ -174,11 +198,21 @@ static int sync_path(const char *path, int flags)
   return result && reason != EINVAL && reason != EROFS ? -1 : 0;
 }
 
+/* The part gets the permissions of the file whose place it takes. */
+static int replace(const char *part, const char *real)
+{
+  struct stat st;
+  if (!stat(real, &st) && chmod(part, st.st_mode & 07777))
+    return -1;
+  return rename(part, real);
+}
+
 int mill_output_commit(const char *path, char *part, struct mill_error *error)
 {
-  if (check_target(path, error))
+  char *real = resolve(path, error);
+  if (!real)
     goto bad;
-  if (sync_path(part, O_RDONLY) || rename(part, path)) {
+  if (sync_path(part, O_RDONLY) || replace(part, real)) {
     mill_fail(error, MILL_RESOURCES, "%s: cannot be written: %s", path, strerror(errno));
     goto bad;
   }
@@ -186,8 +220,10 @@ int mill_output_commit(const char *path, char *part, struct mill_error *error)
   part[folder_length(part)] = 0;
   (void)sync_path(*part ? part : ".", O_RDONLY | O_DIRECTORY);
   free(part);
+  free(real);
   return 0;
 bad:
+  free(real);
   mill_output_forget(part);
   return -1;
 }
@@ -229,6 +265,14 @@ int mill_output_text(const char *path, const char *text, struct mill_error *erro
     return mill_output_commit(path, part, error);
   mill_output_forget(part);
   return mill_fail(error, MILL_RESOURCES, "%s: cannot be written: %s", path, strerror(reason));
+}
+
+int mill_output_spares(const char *path, const char *input, struct mill_error *error)
+{
+  struct stat out, in;
+  if (!input || stat(path, &out) || stat(input, &in) || out.st_dev != in.st_dev || out.st_ino != in.st_ino)
+    return 0;
+  return mill_fail(error, MILL_USAGE, "%s: would replace what is read: %s is the same file", path, input);
 }
 
 void mill_output_unlink_all(void)

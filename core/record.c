@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <spikemill/spikemill.h>
 #include "memory.h"
@@ -252,6 +253,23 @@ int mill_record_open(struct mill_simulation *sim, struct mill_error *error)
     return -1;
   r->weights_step = -1;
   return record->weights_every && sim->begun == sim->file->t0 ? write_weights(sim, error) : 0;
+}
+
+int mill_record_spares(const struct mill_simulation *sim, const char *path, struct mill_error *error)
+{
+  const struct mill_record_setup *record = &sim->file->record;
+  const char *const name[] = {record->spikes, record->state_file, record->weight_file};
+  const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+  char *folder = slash ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
+  struct stat mine, theirs;
+  int rc = folder ? 0 : mill_fail(error, MILL_RESOURCES, "out of memory");
+  const int same = rc == 0 && sim->folder && stat(sim->folder, &mine) == 0 && stat(folder, &theirs) == 0 &&
+                   mine.st_dev == theirs.st_dev && mine.st_ino == theirs.st_ino;
+  for (size_t i = 0; same && i < sizeof name / sizeof *name; i++)
+    if (name[i] && strcmp(name[i], last) == 0)
+      rc = mill_fail(error, MILL_USAGE, "%s: is a file that the run writes: expected another name", path);
+  free(folder);
+  return rc;
 }
 
 static int reserve(struct mill_recorder *r, uint64_t n)

@@ -213,6 +213,8 @@ void mill_record_epoch(struct mill_simulation *simulation, const struct mill_gen
 /* The step up to which the run goes on before mill_record_step is called, which records what is due at the step that is reached. */
 int64_t mill_record_next(const struct mill_simulation *simulation);
 void mill_record_step(struct mill_simulation *simulation);
+/* Fails with MILL_USAGE when path is that of a file of the run. */
+int mill_record_spares(const struct mill_simulation *simulation, const char *path, struct mill_error *error);
 int mill_record_close(struct mill_simulation *simulation, int complete, struct mill_error *error);
 void mill_record_abandon(struct mill_simulation *simulation);
 void mill_record_free_recorder(struct mill_simulation *simulation);

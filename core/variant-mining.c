@@ -130,14 +130,18 @@ static int difference(const struct mill_variant *a, const struct mill_variant *b
   return rc;
 }
 
-static int config(const struct mill_variant *variant, const char *path, char **text, struct mill_error *error)
+static int config(const struct mill_variant *variant, const char *path, char **text, char **input, struct mill_error *error)
 {
   struct mill_mining *mining = NULL;
+  struct mill_mining_report report;
+  *text = *input = NULL;
   if (open_mining(variant, path, &mining, error) < 0)
     return -1;
+  mill_mining_report(mining, &report);
   *text = strdup(mill_mining_config(mining));
+  *input = strdup(report.input);
   mill_mining_free(mining);
-  return *text ? 0 : mill_fail(error, MILL_RESOURCES, "out of memory");
+  return *text && *input ? 0 : mill_fail(error, MILL_RESOURCES, "out of memory");
 }
 
 const struct mill_subject mill_subject_mining = {

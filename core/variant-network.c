@@ -127,9 +127,10 @@ static int difference(const struct mill_variant *a, const struct mill_variant *b
   return rc;
 }
 
-static int config(const struct mill_variant *variant, const char *path, char **text, struct mill_error *error)
+static int config(const struct mill_variant *variant, const char *path, char **text, char **input, struct mill_error *error)
 {
   struct mill_ini *ini;
+  *input = NULL;
   if (mill_ini_read(path, (const char *const *)variant->overrides.text, variant->overrides.count, &ini, error) < 0)
     return -1;
   *text = mill_ini_text(ini);

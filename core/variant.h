@@ -53,8 +53,8 @@ struct mill_subject {
   /* The first difference between the results of two variants as a sentence, malloc'ed. Runs both again. */
   int (*difference)(const struct mill_variant *a, const struct mill_variant *b, const char *path, char **sentence,
                     struct mill_error *error);
-  /* The configuration of a variant as INI text, malloc'ed. */
-  int (*config)(const struct mill_variant *variant, const char *path, char **text, struct mill_error *error);
+  /* The configuration of a variant as INI text, and the file that it reads besides `path`, or NULL; both malloc'ed. */
+  int (*config)(const struct mill_variant *variant, const char *path, char **text, char **input, struct mill_error *error);
 };
 
 /* variant-network.c, variant-mining.c */

@@ -20,6 +20,7 @@ struct mill_weighing {
   const struct mill_edges *edges;  /* EDGES rule: its columns win */
   uint64_t weight_key, delay_key;
   int varies;                      /* 1: plastic, `weight` is the largest that can be delivered */
+  double typical;                  /* when it varies: median of what the initial weights deliver */
   uint32_t largest;                /* stimulus: events that one neuron can get in a step */
 
   /* Filled by mill_weigh. */
@@ -44,7 +45,7 @@ struct mill_accumulator {
 /* Weighs all projections and stimuli of one receptor together: decides (a) or (b), then fills each weighing. Rule (b): B is the
    largest sum over a neuron's incoming synapses of |w|, in 64-bit integers rounded up, stimuli counted `largest` times; k the
    largest with B·2^k < 2^31 (bits = 32) or 2^62 and |w|·2^k < 2^31 (bits = 64); with bits = 32, lowered to where the largest |w| of
-   a synapse is below 2^15 quanta if every median then keeps 2^10 (else left as it is). Should rounding carry a neuron's sum of
+   a static synapse is below 2^15 quanta, and is stored in 16 bits, if every median then keeps 2^10 (else left as it is). Should rounding carry a neuron's sum of
    quanta to the limit after all, k is one less. A weighing that brings nothing (no synapses, `largest` 0) has no say and gets
    weight_all 0, and so do weights that are all zero. Warns through mill_note when a median is below 2^10 quanta or weights became
    zero; error (status 2) below 2^6, with the way out (accumulate = int64, or other weights). Non-finite weights are an error that
@@ -60,6 +61,10 @@ int mill_delay(struct mill_team *team, struct mill_weighing *weighing, int64_t d
 /* Real weight of synapse (source, target, m), before rounding to quanta. */
 double mill_weight_draw(const struct mill_weighing *weighing, uint32_t source, uint32_t target, uint32_t m, uint64_t *redraws,
                         uint64_t *clips);
+
+/* Median of |w| over the synapses, those of exactly 0 left out; of many, over a sample at evenly spaced places. 0 when there are none,
+   -1 when there is no memory. */
+double mill_weight_median(const struct mill_weighing *weighing);
 
 /* 1 when all weights of the weighing are one number. */
 int mill_weight_is_number(const struct mill_weighing *weighing);

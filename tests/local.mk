@@ -38,6 +38,7 @@ check_PROGRAMS += \
   tests/recordings \
   tests/random-networks \
   tests/registry \
+  tests/rule-values \
   tests/strategies \
   tests/stimuli \
   tests/stdp-values \
@@ -65,6 +66,7 @@ test_scripts = \
 TESTS += $(check_PROGRAMS) $(test_scripts)
 test_headers = \
   tests/bands.h \
+  tests/replay.h \
   tests/formats.h \
   tests/brute.h \
   tests/german.h \

@@ -6,6 +6,7 @@
 #include <spikemill/device.h>
 
 #define STEPS 700
+#define LONG_STEPS 1600 /* with paper-stdp, which acts after silences of 138 ms */
 #if defined(__SANITIZE_ADDRESS__)
 #define USUAL 4
 #else
@@ -63,20 +64,21 @@ static void weights(struct text *t, const char *rule)
   if (strcmp(rule, "paper-stdp") == 0)
     put(t, "weight = uniform(0, 3e-4)\nscale = 2e4\n");
   else if (strcmp(rule, "static") == 0 || strcmp(rule, "stp") == 0)
-    put(t, "weight = %s\n", pick((const char *const[]){"2", "-1.5", "normal(1, 0.7)", "uniform(-1, 3)", "lognormal(0, 0.5)", NULL}));
+    put(t, "weight = %s\n",
+        pick((const char *const[]){"2", "-1.5", "normal(1, 0.7)", "uniform(-1, 3)", "lognormal(0, 0.5)", NULL}));
   else
     put(t, "weight = %s\nw_max = 6\n", pick((const char *const[]){"3", "uniform(0, 6)", "normal-clipped(3, 2, 0, 6)", NULL}));
 }
 
 static void projection(struct text *t, int index)
 {
-  static const char *const rules[] = {"stdp", "stdp-nearest", "stdp-triplet", "paper-stdp", "stp", "static", "no-closed-form", NULL};
+  static const char *const rules[] = {"stdp", "stdp-nearest", "stdp-triplet",   "paper-stdp",
+                                      "stp",  "static",       "no-closed-form", NULL};
   static const char *const connect[] = {"fixed-probability(0.3)", "all-to-all", NULL};
   static const char *const delays[] = {"0.1", "0.3", "1.5", "uniform(0.1, 10)", "uniform(0.1, 1)", "uniform(3, 10)", "10", NULL};
   const char *rule = index == 0 ? "stdp" : pick(rules);
   const uint32_t multapses = draw(3) == 0;
-  put(t, "[projection.c%d]\nsource = p%u\ntarget = p%u\n", index, draw(POPULATIONS),
-      1 + draw(POPULATIONS - 1));
+  put(t, "[projection.c%d]\nsource = p%u\ntarget = p%u\n", index, draw(POPULATIONS), 1 + draw(POPULATIONS - 1));
   put(t, "rule = %s\nmultapses = %s\nautapses = %s\n", multapses ? "fixed-total(200)" : pick(connect), multapses ? "yes" : "no",
       multapses || draw(2) ? "yes" : "no");
   put(t, "synapse = %s\ndelay = %s\n", rule, pick(delays));
@@ -90,8 +92,8 @@ static void make(struct text *t, uint32_t seed)
 {
   state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
   t->used = 0;
-  put(t, "[simulation]\nduration = 70\nseed = %u\nprecision = %s\naccumulate = int64\nt0 = %s\n", seed, draw(2) ? "single" : "double",
-      pick((const char *const[]){"0", "0", "16777211", "2147483643", NULL}));
+  put(t, "[simulation]\nduration = 160\nseed = %u\nprecision = %s\naccumulate = %s\nt0 = %s\n", seed, draw(2) ? "single" : "double",
+      draw(2) ? "int32" : "int64", pick((const char *const[]){"0", "0", "16777211", "2147483643", NULL}));
   for (int i = 0; i < POPULATIONS; i++)
     population(t, i);
   for (uint32_t i = 0, n = 3 + draw(3); i < n; i++)
@@ -141,12 +143,13 @@ static void vary(struct variant *v)
 /* The network under a variant: whole; cut, with the weights asked for in between; or through a checkpoint into another variant. */
 static struct hashes run(const char *text, const struct variant *v, const struct variant *then)
 {
+  const int64_t steps = strstr(text, "paper-stdp") ? LONG_STEPS : STEPS;
   struct mill_simulation *sim = net(text, v->overrides, v->threads);
   struct mill_error error;
   struct hashes h;
   if (then) {
     char path[] = "/tmp/mill-checkpoint-XXXXXX";
-    int64_t at = 1 + draw(STEPS - 1);
+    int64_t at = 1 + draw((uint32_t)steps - 1);
     int file = mkstemp(path);
     close(file);
     net_advance(sim, at);
@@ -155,14 +158,14 @@ static struct hashes run(const char *text, const struct variant *v, const struct
     mill_simulation_free(sim);
     sim = net_resume(text, then->overrides, then->threads, path);
     unlink(path);
-    net_advance(sim, STEPS - at);
+    net_advance(sim, steps - at);
   } else if (draw(2)) {
-    int64_t at = draw(STEPS);
+    int64_t at = draw((uint32_t)steps);
     net_advance(sim, at);
     mill_simulation_weight_hash(sim);
-    net_advance(sim, STEPS - at);
+    net_advance(sim, steps - at);
   } else {
-    net_advance(sim, STEPS);
+    net_advance(sim, steps);
   }
   h = hashes_of(sim);
   mill_simulation_free(sim);
@@ -186,7 +189,8 @@ int main(void)
   plan_later();
   add_plugins();
   for (uint32_t n = 0; n < networks; n++) {
-    static const struct variant plain = {.overrides = {"strategy.delivery=row-wise", "strategy.plasticity=naive", NULL}, .threads = 1};
+    static const struct variant plain = {.overrides = {"strategy.delivery=row-wise", "strategy.plasticity=naive", NULL},
+                                         .threads = 1};
     struct hashes want;
     uint32_t differ = 0;
     make(&text, n + 1);
@@ -201,8 +205,9 @@ int main(void)
       got = run(text.buffer, &v, resumed ? &w : NULL);
       if (got.spikes != want.spikes || got.weights != want.weights) {
         diag("network %u: %s %s %s %s, %u threads%s%s %s: spikes %s, weights %s", n + 1, v.delivery, v.plasticity, v.words,
-             v.overrides[3] ? v.overrides[3] : "", v.threads, resumed ? ", then " : "", resumed ? w.delivery : "", resumed ? w.plasticity : "",
-             got.spikes == want.spikes ? "equal" : "differ", got.weights == want.weights ? "equal" : "differ");
+             v.overrides[3] ? v.overrides[3] : "", v.threads, resumed ? ", then " : "", resumed ? w.delivery : "",
+             resumed ? w.plasticity : "", got.spikes == want.spikes ? "equal" : "differ",
+             got.weights == want.weights ? "equal" : "differ");
         differ++;
       }
     }

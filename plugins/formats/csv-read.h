@@ -56,9 +56,10 @@ struct reader {
   decimal_wide largest[2];        /* times that are not negative, and those that are, in ps; and their lines */
   uint64_t largest_line[2];
   int sorted;
-  decimal_signed last;   /* time, in ticks or, when their length is not known, in ps */
-  uint64_t count, moved; /* events so far in this pass; those put on the grid from beside it */
-  char *columns;         /* the parameter, cut up */
+  decimal_signed last;          /* time, in ticks or, when their length is not known, in ps */
+  uint64_t count, moved;        /* events so far in this pass; those put on the grid from beside it */
+  uint64_t hidden, hidden_line; /* comments of a foreign file that read as events; the line of the first */
+  char *columns;                /* the parameter, cut up */
   char *field[FIELDS];
   char line[LINES_MOST + 1]; /* a copy of the first line, cut up */
 };
@@ -79,8 +80,13 @@ static int refuse_count(struct reader *r, int n)
 static int check_header(struct reader *r)
 {
   char shown[LINES_SHOWN];
-  int at = contradiction(&r->layout, r->field);
+  int at = contradiction(&r->layout, r->field), known = 0;
   r->header = 1;
+  for (int i = 0; i < r->layout.width; i++)
+    known |= column_of(r->field[i]).role != UNKNOWN;
+  if (!known)
+    r->in.host->note("%s: line %" PRIu64 " was taken for a header and skipped, since \"%s\" is no time", r->in.path, r->in.number,
+                     lines_show(shown, r->field[r->layout.place[TIME]]));
   if (at < 0)
     return 0;
   const char *said = at == r->layout.place[TIME]    ? time_name(r->layout.scale)
@@ -256,6 +262,20 @@ static void explain_long(struct reader *r, char *line)
     refuse_units(&r->in, r->field, names, delimiter, names < fields);
 }
 
+/* Counts a comment that would be an event without its mark: names of channels may begin with one. */
+static void take_hidden(struct reader *r, const char *line)
+{
+  char copy[LINES_MOST + 1];
+  if (r->comments.ours || !(r->begun || r->columns) || strlen(line) > LINES_MOST)
+    return;
+  const char delimiter = r->begun ? r->layout.delimiter : lines_delimiter(line);
+  if (lines_split(strcpy(copy, line), delimiter, r->field, FIELDS) != r->layout.width ||
+      !is_number(r->field[r->layout.place[TIME]]))
+    return;
+  if (!r->hidden++)
+    r->hidden_line = r->in.number;
+}
+
 /* The next event of this pass. Returns 1, 0 at the end of the file, or -1. */
 static int next_event(struct reader *r, struct mill_event *event)
 {
@@ -267,6 +287,8 @@ static int next_event(struct reader *r, struct mill_event *event)
     if (got <= 0)
       return got;
     if (*line == '#') {
+      if (!r->second_pass)
+        take_hidden(r, line);
       got = r->second_pass ? 0 : take_comment(&r->in, &r->comments, &r->groups, !r->begun, line);
     } else if (!line[strspn(line, " \t")]) {
       got = 0;
@@ -338,6 +360,10 @@ static void tell(const struct reader *r, struct mill_stream_info *info, struct m
   info->config = c->config ? c->config : "";
   info->sorted = (uint32_t)r->sorted;
   *end = c->end;
+  if (r->hidden)
+    r->in.host->note("%s: %" PRIu64
+                     " line%s with # in front, which make%s a comment, would be events without it, the first in line %" PRIu64,
+                     r->in.path, r->hidden, r->hidden == 1 ? "" : "s", r->hidden == 1 ? "s it" : " them", r->hidden_line);
   if (r->moved)
     r->in.host->note("%s: %" PRIu64 " of %" PRIu64
                      " times lay beside the grid of %s, by a hundredth of a tick at most, and were put on it",
