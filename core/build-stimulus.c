@@ -164,6 +164,7 @@ static int read_spike_file(struct mill_simulation *sim, uint32_t index, struct m
     mill_note("%s: the spikes were not in order of time and were sorted", path);
   if (!stream->end.complete && stream->end.events)
     mill_note("%s: holds a part of a run that was interrupted", path);
+  run->steps = n;
   table.count = n;
   table.step = run->step;
   table.neuron = run->neuron;

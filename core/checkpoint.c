@@ -1,4 +1,4 @@
-/* Checkpoints. A file is a head, the network's configuration, a few numbers, and every array of the state with its name and size, each
+/* Checkpoints. A file is a head, the network's configuration, the hashes of its parts, a few numbers, and every array of the state with its name and size, each
    followed by its XXH64. Numbers are little-endian; arrays are as in memory, which is why the head states the byte order. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
@@ -14,13 +14,14 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "fingerprint.h"
 #include "ini.h"
 #include "memory.h"
 #include "output.h"
 #include "simulation.h"
 #include "text.h"
 
-#define MAGIC "MILLCHECKPOINT1\n"
+#define MAGIC "MILLCHECKPOINT2\n"
 #define ORDER UINT64_C(0x0102030405060708)
 #define NAME_BYTES 64
 #define WORDS_MAX 2048u /* of a history: 8 usable ones and the longest delay */
@@ -79,22 +80,7 @@ static int pass_array(struct file *f, const char *name, void *data, uint64_t byt
   return hash == XXH64(data, bytes, 0) ? 0 : damaged(f, name);
 }
 
-/* ---- The configuration that must agree --------------------------------------------------------------------------------- */
-
-static int may_differ(const char *section, const char *key)
-{
-  static const char *const sections[] = {"strategy", "record"};
-  static const char *const keys[] = {"duration", "backend"};
-  for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
-    if (strcmp(section, sections[i]) == 0)
-      return 1;
-  }
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-    if (strcmp(section, "simulation") == 0 && strcmp(key, keys[i]) == 0)
-      return 1;
-  }
-  return 0;
-}
+/* ---- The network that must agree ---------------------------------------------------------------------------------------- */
 
 static const char *value_in(const struct mill_ini *ini, const char *section, const char *key)
 {
@@ -103,51 +89,81 @@ static const char *value_in(const struct mill_ini *ini, const char *section, con
   return e ? e->value : NULL;
 }
 
-/* The first entry of one that the other lacks or has otherwise; 0 when there is none. */
-static int differs(const struct file *f, const struct mill_ini *a, const struct mill_ini *b, int a_is_file)
+/* Writes the first entry of a section that the two have otherwise, 0 when there is none. `there` is the file's network. */
+static int tell_entry(const struct mill_ini *there, const struct mill_ini *here, const char *section, char *text, size_t size)
 {
-  for (size_t s = 0; s < a->count; s++) {
-    for (size_t e = 0; e < a->section[s].count; e++) {
-      const char *section = a->section[s].name, *key = a->section[s].entry[e].key, *one = a->section[s].entry[e].value;
-      const char *other = value_in(b, section, key);
-      if (may_differ(section, key) || (other && strcmp(one, other) == 0))
+  const struct mill_ini *const both[] = {there, here};
+  for (int i = 0; i < 2; i++) {
+    const struct mill_ini_section *s = mill_ini_section_find(both[i], section);
+    for (size_t e = 0; s && e < s->count; e++) {
+      const char *key = s->entry[e].key, *a = value_in(there, section, key), *b = value_in(here, section, key);
+      if ((a && b && strcmp(a, b) == 0) || strcmp(key, "duration") == 0)
         continue;
-      mill_fail(f->error, MILL_DATA, "%s: of another network: [%s] %s is %s%s%s there and %s%s%s here", f->path, section, key,
-                a_is_file || other ? "`" : "",
-                a_is_file ? one
-                : other   ? other
-                          : "not set",
-                a_is_file || other ? "`" : "", !a_is_file || other ? "`" : "", a_is_file ? (other ? other : "not set") : one,
-                !a_is_file || other ? "`" : "");
+      mill_text_format(text, size, "[%s] %s is %s%s%s there and %s%s%s here", section, key, a ? "`" : "", a ? a : "not set",
+                       a ? "`" : "", b ? "`" : "", b ? b : "not set", b ? "`" : "");
       return 1;
     }
   }
   return 0;
 }
 
-static int pass_config(struct file *f, struct mill_simulation *sim)
+/* Says how a part differs: by its section's entries, by those of [define], else by what they stand for. */
+static int refuse_part(const struct file *f, const char *there_text, const struct mill_ini *here, const char *section)
+{
+  struct mill_ini *there = NULL;
+  struct mill_error error;
+  char text[512];
+  if (mill_ini_parse(f->path, there_text, strlen(there_text), NULL, 0, &there, &error) < 0)
+    return damaged(f, "its configuration");
+  if (!tell_entry(there, here, section, text, sizeof text) && !tell_entry(there, here, "define", text, sizeof text))
+    mill_text_format(text, sizeof text, "[%s] reads the same, but its files or plugins are not what they were", section);
+  mill_ini_free(there);
+  return mill_fail(f->error, MILL_DATA, "%s: of another network: %s", f->path, text);
+}
+
+static int pass_parts(struct file *f, struct mill_simulation *sim, const char *there)
+{
+  struct mill_part *part = NULL, found;
+  uint32_t count = 0;
+  uint64_t n;
+  int rc = mill_fingerprint(sim, &part, &count, f->error);
+  n = count;
+  if (rc == 0)
+    rc = pass_number(f, "the number of parts", &n);
+  for (uint32_t i = 0; rc == 0 && i < count && i < n; i++) {
+    found = part[i];
+    rc = pass(f, &found, sizeof found);
+    found.name[sizeof found.name - 1] = 0;
+    if (rc == 0 && strcmp(found.name, part[i].name) != 0)
+      rc = mill_fail(f->error, MILL_DATA, "%s: of another network: it has [%s] where this one has [%s]", f->path, found.name,
+                     part[i].name);
+    else if (rc == 0 && found.hash != part[i].hash)
+      rc = refuse_part(f, there, sim->file->ini, part[i].name);
+  }
+  if (rc == 0 && n != count)
+    rc = mill_fail(f->error, MILL_DATA, "%s: of another network: it has %llu populations, projections and stimuli, and this one %u",
+                   f->path, (unsigned long long)n - 1, count - 1);
+  free(part);
+  return rc;
+}
+
+/* The configuration, which says how networks differ, and the parts, which say whether they do. */
+static int pass_network(struct file *f, struct mill_simulation *sim)
 {
   uint64_t bytes = strlen(sim->config);
-  struct mill_ini *ini = NULL;
   char *text;
   int rc;
   if (pass_number(f, "the size of the configuration", &bytes) < 0)
     return -1;
   if (f->writing)
-    return pass(f, sim->config, bytes);
+    return pass(f, sim->config, bytes) < 0 ? -1 : pass_parts(f, sim, sim->config);
   if (bytes > f->size)
     return damaged(f, "the size of the configuration");
-  text = malloc(bytes + 1);
+  text = calloc(bytes + 1, 1);
   if (!text)
     return mill_fail(f->error, MILL_RESOURCES, "out of memory");
-  rc = pass(f, text, bytes);
-  if (rc == 0)
-    rc = mill_ini_parse(f->path, text, bytes, NULL, 0, &ini, f->error);
+  rc = pass(f, text, bytes) < 0 ? -1 : pass_parts(f, sim, text);
   free(text);
-  if (rc < 0)
-    return -1;
-  rc = differs(f, ini, sim->file->ini, 1) || differs(f, sim->file->ini, ini, 0) ? -1 : 0;
-  mill_ini_free(ini);
   return rc;
 }
 
@@ -244,6 +260,8 @@ static int pass_all(struct file *f, struct mill_simulation *sim)
 {
   char magic[sizeof MAGIC] = MAGIC;
   uint64_t order = ORDER, step = (uint64_t)sim->step;
+  if (!f->writing && f->size < sizeof magic - 1)
+    return mill_fail(f->error, MILL_DATA, "%s: not a checkpoint", f->path);
   if (pass(f, magic, sizeof magic - 1) < 0)
     return -1;
   if (memcmp(magic, MAGIC, sizeof magic - 1) != 0)
@@ -252,7 +270,7 @@ static int pass_all(struct file *f, struct mill_simulation *sim)
     return -1;
   if (order != ORDER)
     return mill_fail(f->error, MILL_DATA, "%s: written on a machine with another byte order", f->path);
-  if (pass_config(f, sim) < 0 || pass_number(f, "the step", &step) < 0)
+  if (pass_network(f, sim) < 0 || pass_number(f, "the step", &step) < 0)
     return -1;
   sim->step = (int64_t)step;
   for (uint32_t p = 0; p < sim->network.population_count; p++) {

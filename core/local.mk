@@ -19,6 +19,7 @@ core_libmill_la_SOURCES = \
   core/generate-poisson.c \
   core/generate-sym26.c \
   core/generate-window.c \
+  core/fingerprint.c \
   core/generate.c \
   core/hash.c \
   core/history.c \
@@ -69,6 +70,7 @@ noinst_HEADERS += \
   core/episodes.h \
   core/expr.h \
   core/generate-private.h \
+  core/fingerprint.h \
   core/generate.h \
   core/history.h \
   core/ini-scan.h \

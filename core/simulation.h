@@ -21,8 +21,9 @@ struct mill_stimulus_run {
   void *self;
   int64_t quanta;              /* of one event */
   uint32_t receptor;
-  int64_t *step;               /* spike table, when it reads a file */
+  int64_t *step;               /* [steps] spike table, when it reads a file */
   uint32_t *neuron;
+  uint64_t steps;
 };
 
 /* A population at work. */
