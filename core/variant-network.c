@@ -10,6 +10,9 @@
 
 #include <spikemill/format.h>
 #include "ini.h"
+#include "memory.h"
+#include "plastic.h"
+#include "simulation.h"
 #include "text.h"
 
 /* `sink` may be NULL. *sim is the caller's to free, also after a failure. */
@@ -45,10 +48,13 @@ static int run(const struct mill_variant *variant, const char *path, struct mill
   return rc;
 }
 
+/* What one variant gave. */
 struct tape {
   struct mill_event *event;
   size_t count, capacity;
   int full;
+  double *weight; /* of every plastic synapse at the end, projection by projection; NULL when there are none or no memory */
+  uint64_t weights;
 };
 
 static void record(const struct mill_event *events, size_t n, void *self)
@@ -66,6 +72,52 @@ static void record(const struct mill_event *events, size_t n, void *self)
   }
   memcpy(tape->event + tape->count, events, n * sizeof *events);
   tape->count += n;
+}
+
+static void keep_weights(struct mill_simulation *sim, struct tape *tape)
+{
+  const struct mill_network *n = &sim->network;
+  uint64_t at = 0;
+  for (uint32_t i = 0; i < n->projection_count; i++)
+    tape->weights += n->projection[i].plastic ? n->projection[i].synapses : 0;
+  tape->weight = tape->weights ? mill_allocate("weights", tape->weights, sizeof *tape->weight) : NULL;
+  if (!tape->weight)
+    return;
+  mill_plastic_flush(sim);
+  for (uint32_t i = 0; i < n->projection_count; i++)
+    for (uint64_t k = 0; n->projection[i].plastic && k < n->projection[i].synapses; k++)
+      tape->weight[at++] = mill_plastic_weight(n->projection[i].plastic, k);
+}
+
+/* "projection ee, exc:3 to exc:17: 0.25", malloc'ed; NULL when out of memory. */
+static char *first_weight(const struct mill_simulation *sim, const struct tape tapes[2], const char *const name[2])
+{
+  const struct mill_network *n = &sim->network;
+  char weight[2][32];
+  uint64_t at = 0, k;
+  while (tapes[0].weight && tapes[1].weight && at < tapes[0].weights &&
+         memcmp(&tapes[0].weight[at], &tapes[1].weight[at], sizeof(double)) == 0)
+    at++;
+  if (!tapes[0].weight || !tapes[1].weight || at == tapes[0].weights)
+    return mill_sentence("`%s` and `%s`: the same spikes, other weights", name[0], name[1]);
+  k = at;
+  for (uint32_t i = 0; i < n->projection_count; i++) {
+    const struct mill_projection *p = &n->projection[i];
+    uint32_t source = 0;
+    if (!p->plastic)
+      continue;
+    if (k >= p->synapses) {
+      k -= p->synapses;
+      continue;
+    }
+    while (p->row[source + 1] <= k)
+      source++;
+    return mill_sentence("the same spikes; first difference in the weights, `%s` from %s:%u to %s:%u: in `%s` %s, in `%s` %s",
+                         p->name, n->population[p->source].name, source, n->population[p->target].name, p->column[k], name[0],
+                         mill_text_double(weight[0], tapes[0].weight[at]), name[1],
+                         mill_text_double(weight[1], tapes[1].weight[at]));
+  }
+  return NULL;
 }
 
 /* "exc:17 fires at 12.3 ms", malloc'ed; NULL when out of memory. */
@@ -93,7 +145,7 @@ static char *first_difference(const struct mill_simulation *sim, const struct ta
          tapes[0].event[at].unit == tapes[1].event[at].unit)
     at++;
   if (at == tapes[0].count && at == tapes[1].count)
-    return mill_sentence("`%s` and `%s`: the same spikes, other weights", name[0], name[1]);
+    return first_weight(sim, tapes, name);
   left = describe(sim, &tapes[0], at);
   right = describe(sim, &tapes[1], at);
   if (left && right)
@@ -111,9 +163,12 @@ static int difference(const struct mill_variant *a, const struct mill_variant *b
   struct mill_simulation *sim = NULL;
   int rc = simulate(a, path, record, &tapes[0], &sim, error);
   if (rc == 0) {
+    keep_weights(sim, &tapes[0]);
     mill_simulation_free(sim); /* one at a time: networks may be large */
     rc = simulate(b, path, record, &tapes[1], &sim, error);
   }
+  if (rc == 0)
+    keep_weights(sim, &tapes[1]);
   if (rc == 0 && (tapes[0].full || tapes[1].full))
     rc = mill_fail(error, MILL_RESOURCES, "out of memory for the spikes of both variants");
   if (rc == 0) {
@@ -122,8 +177,10 @@ static int difference(const struct mill_variant *a, const struct mill_variant *b
       rc = mill_fail(error, MILL_RESOURCES, "out of memory");
   }
   mill_simulation_free(sim);
-  free(tapes[0].event);
-  free(tapes[1].event);
+  for (int i = 0; i < 2; i++) {
+    free(tapes[i].event);
+    mill_release(tapes[i].weight);
+  }
   return rc;
 }
 

@@ -125,7 +125,8 @@ test_plugins = \
   synapse-sound \
   synapse-text \
   synapse-tiny \
-  synapse-undefined
+  synapse-undefined \
+  synapse-unsteady
 check_DATA += tests/plugins/.libs/stamp
 EXTRA_DIST += $(test_plugins:%=tests/plugins/%.c) tests/plugins/broken.h
 tests/plugins/.libs/stamp: $(test_plugins:%=tests/plugins/%.c) tests/plugins/broken.h $(spikemillinclude_HEADERS)
