@@ -27,7 +27,7 @@ struct row {
 
 struct sweeper {
   struct row *row;  /* [room] */
-  uint32_t *active; /* [room]: the rows with events in the window, in no order */
+  uint32_t *active; /* [room]: the rows of the part with events in the window, in no order */
   uint32_t *number; /* [columns]: events so far of each second type */
 };
 
@@ -37,7 +37,9 @@ struct sweep {
   uint32_t *column; /* [types]: 1 … columns for those with enough events to be in a frequent pair, else 0 */
   uint32_t columns;
   uint32_t first, rows, room; /* columns first … first + rows - 1 are first types in the slots, which have room for `room` */
-  uint32_t *from; /* [workers + 1]: part i of the second types, with its share of events, is columns from[i] … from[i + 1] - 1 */
+  uint32_t
+      parts; /* that the first types are cut into: every one of them costs a walk through the stream, so as few as keep all busy */
+  uint32_t *from; /* [parts + 1]: part i of the first types, with its share of their events, is rows from[i] … from[i + 1] - 1 */
   int writing;
   struct slot *slot;      /* [columns][intervals][room]: by second type, interval and first type */
   struct sweeper *worker; /* [workers] */
@@ -49,20 +51,20 @@ static struct slot *sweep_slot(const struct sweep *sweep, uint32_t a, uint32_t b
          (sweep->column[a] - sweep->first);
 }
 
-/* The second types are columns from … from + width - 1. Counts, or writes the links. */
+/* The first types are rows from … from + width - 1. Counts, or writes the links. */
 static inline void sweep_interval(const struct sweep *sweep, const struct sweeper *w, uint32_t j, uint32_t from, uint32_t width,
                                   int writing)
 {
   const struct mill_counter_input *in = sweep->in;
   const int64_t near = in->interval[j].low, far = in->interval[j].high;
   uint32_t enter = 0, leave = 0, active = 0; /* the window is events leave … enter - 1 */
-  memset(w->row, 0, sweep->rows * sizeof *w->row);
-  memset(w->number + (from - 1), 0, width * sizeof *w->number);
+  memset(w->row + from, 0, width * sizeof *w->row);
+  memset(w->number, 0, sweep->columns * sizeof *w->number);
   for (uint32_t q = 0; q < in->events; q++) {
     const int64_t time = in->time[q];
     for (; time - in->time[enter] > near; enter++) {
       const uint32_t r = sweep->column[in->type[enter]] - sweep->first;
-      if (r >= sweep->rows)
+      if (r - from >= width)
         continue;
       struct row *row = &w->row[r];
       if (row->first == row->stop) {
@@ -74,7 +76,7 @@ static inline void sweep_interval(const struct sweep *sweep, const struct sweepe
     }
     for (; time - in->time[leave] > far; leave++) {
       const uint32_t r = sweep->column[in->type[leave]] - sweep->first;
-      if (r >= sweep->rows)
+      if (r - from >= width)
         continue;
       struct row *row = &w->row[r];
       if (++row->first == row->stop) {
@@ -83,7 +85,7 @@ static inline void sweep_interval(const struct sweep *sweep, const struct sweepe
       }
     }
     const uint32_t b = sweep->column[in->type[q]];
-    if (b - from >= width)
+    if (!b)
       continue;
     const uint32_t number = w->number[b - 1]++;
     struct slot *slots = sweep->slot + ((b - UINT64_C(1)) * in->interval_count + j) * sweep->room;
@@ -102,21 +104,43 @@ static inline void sweep_interval(const struct sweep *sweep, const struct sweepe
   }
 }
 
-static void sweep_part(void *self, uint64_t part, uint32_t worker)
+static void sweep_piece(void *self, uint64_t piece, uint32_t worker)
 {
   const struct sweep *sweep = (const struct sweep *)self;
+  const uint32_t j = (uint32_t)(piece / sweep->parts), part = (uint32_t)(piece % sweep->parts);
   const uint32_t from = sweep->from[part], width = sweep->from[part + 1] - from;
-  for (uint32_t j = 0; j < sweep->in->interval_count; j++)
-    if (sweep->writing)
-      sweep_interval(sweep, &sweep->worker[worker], j, from, width, 1);
-    else
-      sweep_interval(sweep, &sweep->worker[worker], j, from, width, 0);
+  if (!width)
+    return;
+  if (sweep->writing)
+    sweep_interval(sweep, &sweep->worker[worker], j, from, width, 1);
+  else
+    sweep_interval(sweep, &sweep->worker[worker], j, from, width, 0);
 }
 
 static void sweep_all(struct sweep *sweep, int writing)
 {
   sweep->writing = writing;
-  sweep->host->each(sweep->in->team, sweep->in->workers, sweep_part, sweep);
+  sweep->host->each(sweep->in->team, (uint64_t)sweep->in->interval_count * sweep->parts, sweep_piece, sweep);
+}
+
+/* Shares out the rows. */
+static void sweep_share(struct sweep *sweep)
+{
+  const struct mill_counter_input *in = sweep->in;
+  uint64_t all = 0, events = 0;
+  uint32_t part = 0, row = 0;
+  for (uint32_t e = 0; e < in->types; e++)
+    all += sweep->column[e] - sweep->first < sweep->rows ? in->first[e + 1] - in->first[e] : 0;
+  for (uint32_t e = 0; e < in->types; e++) {
+    if (sweep->column[e] - sweep->first >= sweep->rows)
+      continue;
+    for (; part <= events * sweep->parts / all; part++)
+      sweep->from[part] = row;
+    events += in->first[e + 1] - in->first[e];
+    row++;
+  }
+  for (; part <= sweep->parts; part++)
+    sweep->from[part] = row;
 }
 
 /* Makes the slots empty and those of first type a and of what follows it. */
@@ -125,6 +149,7 @@ static void sweep_begin(struct sweep *sweep, uint32_t a)
   const uint32_t left = sweep->columns + 1 - sweep->column[a];
   sweep->first = sweep->column[a];
   sweep->rows = left < sweep->room ? left : sweep->room;
+  sweep_share(sweep);
   memset(sweep->slot, 0, (uint64_t)sweep->columns * sweep->in->interval_count * sweep->room * sizeof *sweep->slot);
 }
 
@@ -178,18 +203,13 @@ static int sweep_prepare(struct sweep *sweep, const struct mill_host *host, cons
   sweep->in = in;
   sweep->column = (uint32_t *)host->allocate("types of pairs", in->types, sizeof *sweep->column);
   sweep->worker = (struct sweeper *)host->allocate("sweepers", in->workers, sizeof *sweep->worker);
-  sweep->from = (uint32_t *)host->allocate("types of pairs", in->workers + UINT64_C(1), sizeof *sweep->from);
+  sweep->parts = (in->workers + in->interval_count - 1) / in->interval_count;
+  sweep->from = (uint32_t *)host->allocate("types of pairs", sweep->parts + UINT64_C(1), sizeof *sweep->from);
   if (!sweep->column || !sweep->worker || !sweep->from)
     return -1;
-  uint32_t next = 0;
   for (uint32_t e = 0; e < in->types; e++)
-    if (in->first[e + 1] - in->first[e] >= in->threshold) {
+    if (in->first[e + 1] - in->first[e] >= in->threshold)
       sweep->column[e] = ++sweep->columns;
-      for (; next <= (uint64_t)in->first[e] * in->workers / in->events; next++)
-        sweep->from[next] = sweep->columns;
-    }
-  for (; next <= in->workers; next++)
-    sweep->from[next] = sweep->columns + 1;
   const uint64_t row = (uint64_t)sweep->columns * in->interval_count * sizeof(struct slot);
   const uint64_t fit = row ? (uint64_t)SLOT_BYTES * in->workers / row : 0;
   sweep->room = (uint32_t)(fit < 1 ? 1 : fit < sweep->columns ? fit : sweep->columns);

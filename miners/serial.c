@@ -41,17 +41,19 @@ static void push(struct list *list, uint32_t mask, int64_t time)
     list->first++;
 }
 
-/* Whether one of the list's times lies in the interval before `time`. */
+/* Whether one of the list's times lies in the interval before `time`. The newest beyond the low bound decides, found by halving: a list may
+   be long when many events share a time. */
 static int reaches(const struct list *list, uint32_t mask, int64_t time, const struct mill_interval *interval)
 {
-  for (uint32_t k = list->end; k != list->first;) {
-    int64_t gap = time - list->time[--k & mask];
-    if (gap > interval->high)
-      return 0;
-    if (gap > interval->low)
-      return 1;
+  uint32_t first = list->first, end = list->end;
+  while (first != end) {
+    const uint32_t middle = first + (end - first) / 2;
+    if (time - list->time[middle & mask] > interval->low)
+      first = middle + 1;
+    else
+      end = middle;
   }
-  return 0;
+  return first != list->first && time - list->time[(first - 1) & mask] <= interval->high;
 }
 
 static void clear(struct list *list, uint32_t level)
