@@ -366,6 +366,44 @@ int mill_expr_ps(const char *text, const struct mill_defines *defines, int64_t *
 
 /* ---- [define] ---- */
 
+/* Whether a value of the file, or another override, has `$name`. */
+static int is_used(const struct mill_ini *ini, const char *wanted)
+{
+  const char *dollar;
+  char name[64];
+  size_t s, i;
+
+  for (s = 0; s < ini->count; s++)
+    for (i = 0; i < ini->section[s].count; i++)
+      for (dollar = strchr(ini->section[s].entry[i].value, '$'); dollar != NULL; dollar = strchr(dollar + 1, '$')) {
+        struct parser p = {.at = dollar + 1};
+
+        name_read(&p, name, sizeof name);
+        if (strcmp(name, wanted) == 0)
+          return 1;
+      }
+  return 0;
+}
+
+/* A name that only --set knows, and nothing uses: probably one that is misspelt. */
+static int unused_fail(const struct mill_ini *ini, const struct mill_ini_section *section, const struct mill_ini_entry *entry,
+                       struct mill_error *error)
+{
+  const char **names = calloc(section->count, sizeof *names), *nearest;
+  size_t i, count = 0;
+
+  if (names == NULL)
+    return mill_fail(error, MILL_RESOURCES, "%s: out of memory", ini->path);
+  for (i = 0; i < section->count; i++)
+    if (!section->entry[i].added)
+      names[count++] = section->entry[i].key;
+  nearest = mill_text_nearest(entry->key, names, count);
+  mill_ini_fail(error, ini, section, entry, "nothing in %s uses `$%s`%s%s%s", ini->path, entry->key,
+                nearest == NULL ? "" : "; did you mean `", nearest == NULL ? "" : nearest, nearest == NULL ? "" : "`?");
+  free(names);
+  return -1;
+}
+
 int mill_defines_read(const struct mill_ini *ini, struct mill_defines *defines, struct mill_error *error)
 {
   struct mill_ini_section *section = mill_ini_section_find(ini, "define");
@@ -386,6 +424,10 @@ int mill_defines_read(const struct mill_ini *ini, struct mill_defines *defines, 
     entry = &section->entry[i];
     define = &defines->define[i];
     entry->used = 1;
+    if (entry->added && !is_used(ini, entry->key)) {
+      unused_fail(ini, section, entry, error);
+      goto failed;
+    }
     if (strlen(entry->key) > sizeof name - 2) {
       mill_ini_fail(error, ini, section, entry, "a name of [define] has at most %zu characters", sizeof name - 2);
       goto failed;

@@ -157,10 +157,12 @@ static int override_apply(struct mill_ini *ini, const char *text, struct mill_er
   } else {
     if (section == NULL)
       section = mill_ini_section_add(ini, name, 0);
-    if (section == NULL || mill_ini_entry_add(section, key, value, 0) == NULL) {
+    entry = section == NULL ? NULL : mill_ini_entry_add(section, key, value, 0);
+    if (entry == NULL) {
       mill_fail(error, MILL_RESOURCES, "out of memory");
       goto done;
     }
+    entry->added = 1;
   }
   status = 0;
 done:

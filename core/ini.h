@@ -9,6 +9,7 @@ struct mill_ini_entry {
   char *key;
   char *value;   /* trimmed, never NULL, comments and enclosing quotes removed; blanks inside quotes stay */
   int line;      /* 0 when it came from --set */
+  int added;     /* 1 when the file has no such key */
   int used;      /* set by whoever reads it; what is left unused is an unknown key */
 };
 

@@ -233,7 +233,7 @@ static void read_is(const char *text, const char *message)
 static void defines_test(void)
 {
   static const char text[] = "[define]\nsynapses = 1e9 ; as many\nn = round(sqrt($synapses / 0.02))\nhalf = $n / 2\n[a]\nx = $n\n";
-  static const char *const overrides[] = {"define.synapses=2e6", "define.last=$half * 2"};
+  static const char *const overrides[] = {"define.synapses=2e6", "define.last=$half * 2", "a.y=$last"};
   struct mill_error e = {0, ""};
   struct mill_ini *ini;
   struct mill_defines d;
@@ -249,7 +249,7 @@ static void defines_test(void)
   is_real(x, 223607, 0, "%s: its value", locale_name);
   mill_defines_free(&d);
   mill_ini_free(ini);
-  mill_ini_parse("net.ini", text, sizeof text - 1, overrides, 2, &ini, &e);
+  mill_ini_parse("net.ini", text, sizeof text - 1, overrides, 3, &ini, &e);
   is_int(mill_defines_read(ini, &d, &e), 0, "%s: with --set: %s", locale_name, e.text);
   is_real(d.define[1].value, 10000, 0, "%s: what depends on it changes", locale_name);
   is_real(d.define[3].value, 10000, 0, "%s: a new one comes last", locale_name);
