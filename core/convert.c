@@ -89,7 +89,7 @@ int mill_stream_convert(const char *from, const struct mill_stream_options *opti
   struct copy c = {.report = report};
   int result = -1;
   *report = (struct mill_convert_report){.was_sorted = 1};
-  if (mill_output_spares(to, from, error) || mill_format_find(to, writing, 1, &plugin, error) ||
+  if (mill_output_spares(to, from, error) || mill_format_find(to, writing, NULL, 1, &plugin, error) ||
       mill_source_open(from, options, &c.source, error))
     return -1;
   c.source.interrupted = interrupted;

@@ -38,6 +38,8 @@ struct mill_mining {
 
 /* ---- The recording ---- */
 
+#define ASK_FROM (UINT64_C(1) << 20) /* bytes; for less the system is not asked what is free */
+
 /* The units with events: a bit each, and how many there are before each word. */
 struct presence {
   uint64_t words;
@@ -50,6 +52,11 @@ static int find_types(struct mill_mining *m, struct presence *p, struct mill_err
   const struct mill_stream *s = m->stream;
   uint64_t units = mill_stream_units(&s->info);
   p->words = units / 64 + 1;
+  const uint64_t bytes = p->words * (sizeof *p->bit + sizeof *p->before);
+  char need[32], have[32];
+  if (bytes > ASK_FROM && bytes > mill_memory_free())
+    return mill_fail(error, MILL_RESOURCES, "%s: a file of %" PRIu64 " units needs %s of memory to find those with events, and %s is free",
+                     m->job->spikes, units, mill_memory_text(need, bytes), mill_memory_text(have, mill_memory_free()));
   p->bit = mill_allocate_or_fail("units with events", p->words, sizeof *p->bit, error);
   p->before = p->bit ? mill_allocate_or_fail("numbers of types", p->words, sizeof *p->before, error) : NULL;
   if (!p->before)

@@ -223,7 +223,7 @@ int mill_record_read(struct mill_netfile *net, struct mill_error *error)
     const struct mill_plugin *format;
     if (take_file(r, "spikes", v.spikes, &r->spikes, error) < 0)
       goto done;
-    if (mill_format_find(v.spikes, NULL, 1, &format, &inner) < 0) {
+    if (mill_format_find(v.spikes, NULL, NULL, 1, &format, &inner) < 0) {
       mill_place_fail(error, &r->place, "spikes", "%s", inner.text);
       goto done;
     }

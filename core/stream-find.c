@@ -88,6 +88,18 @@ static int read_head(const char *path, unsigned char *head, size_t *got, struct 
   return result;
 }
 
+/* The program that packed a file which begins so; NULL: none. */
+static const char *packer(const unsigned char *head, size_t n)
+{
+  static const struct {
+    const char *magic, *name;
+  } row[] = {{"\x1f\x8b", "gzip"}, {"BZh", "bzip2"}, {"\x28\xb5\x2f\xfd", "zstd"}, {"\xfd" "7zXZ", "xz"}, {"PK\3\4", "zip"}};
+  for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+    if (n >= strlen(row[i].magic) && memcmp(head, row[i].magic, strlen(row[i].magic)) == 0)
+      return row[i].name;
+  return NULL;
+}
+
 /* The plugin that is surest of the file, among those whose extension matches with `length` characters (0: all). NULL when all
    say no. */
 static const struct mill_plugin *surest(const struct mill_plugin *const *plugin, size_t count, const char *path, size_t length,
@@ -113,7 +125,28 @@ static void note_broken(const char *sentence, void *self)
   mill_note("%s", sentence);
 }
 
-static int choose(const char *path, int writing, const struct mill_plugin *const *plugin, size_t count,
+static int has_key(const struct mill_plugin *plugin, const char *key)
+{
+  for (size_t i = 0; i < plugin->param_count; i++)
+    if (strcmp(plugin->params[i].key, key) == 0)
+      return 1;
+  return 0;
+}
+
+/* The first format with a parameter, for a file of text; else `chosen`. */
+static const struct mill_plugin *that_takes(const char *key, const struct mill_plugin *chosen, const struct mill_plugin *const *plugin,
+                                            size_t count, const unsigned char *head, size_t n)
+{
+  if (!key || (chosen && has_key(chosen, key)) || memchr(head, 0, n))
+    return chosen;
+  for (size_t i = 0; i < count; i++)
+    if (has_key(plugin[i], key))
+      return plugin[i];
+  return chosen;
+}
+
+/* `key`: of a parameter that the reader is to have, NULL for none. */
+static int choose(const char *path, int writing, const char *key, const struct mill_plugin *const *plugin, size_t count,
                   const struct mill_plugin **chosen, struct mill_error *error)
 {
   unsigned char head[HEAD];
@@ -140,9 +173,12 @@ static int choose(const char *path, int writing, const struct mill_plugin *const
   }
   if (read_head(path, head, &n, error))
     return -1;
+  if (packer(head, n))
+    return mill_fail(error, MILL_DATA, "%s: is packed by %s; unpack it first", path, packer(head, n));
   *chosen = by_extension ? surest(plugin, count, path, length, head, n) : NULL;
   if (!*chosen)
     *chosen = surest(plugin, count, path, 0, head, n);
+  *chosen = that_takes(key, *chosen, plugin, count, head, n);
   if (!*chosen)
     *chosen = by_extension; /* its refusal says more than ours could */
   if (!*chosen)
@@ -183,7 +219,8 @@ done:
   return result;
 }
 
-int mill_format_find(const char *path, const char *format, int writing, const struct mill_plugin **plugin, struct mill_error *error)
+int mill_format_find(const char *path, const char *format, const char *key, int writing, const struct mill_plugin **plugin,
+                     struct mill_error *error)
 {
   const struct mill_plugin **all;
   size_t count;
@@ -192,7 +229,7 @@ int mill_format_find(const char *path, const char *format, int writing, const st
     return mill_plugin_load(MILL_FORMAT, format, NULL, plugin, error);
   int result = load_formats(path, writing ? "write" : "read", &all, &count, error);
   if (!result)
-    result = choose(path, writing, all, count, plugin, error);
+    result = choose(path, writing, key, all, count, plugin, error);
   if (result && !*plugin) /* the one that was meant may be broken */
     free(mill_plugin_list(MILL_FORMAT, note_broken, NULL));
   free(all);

@@ -13,6 +13,34 @@
 #include "registry.h"
 #include "stream.h"
 #include "stream-private.h"
+#include "text.h"
+
+static int by_name(const void *a, const void *b)
+{
+  return strcmp((*(const struct mill_group *const *)a)->name, (*(const struct mill_group *const *)b)->name);
+}
+
+/* Names are text of one line, and no two are the same. What is written is checked by the format, which knows its own limits. */
+static int check_names(const char *path, const struct mill_stream_info *info, struct mill_error *error)
+{
+  const struct mill_group **sorted = calloc((size_t)info->group_count + 1, sizeof *sorted);
+  int rc = sorted ? 0 : mill_fail(error, MILL_RESOURCES, "%s: out of memory", path);
+  for (uint32_t i = 0; rc == 0 && i < info->group_count; i++) {
+    const char *name = info->group[i].name, *p = name;
+    sorted[i] = &info->group[i];
+    while (((unsigned char)*p >= 0x20 && *p != 0x7f) || *p == '\t')
+      p++;
+    if (*p || !mill_text_is_utf8(name, strlen(name)))
+      rc = mill_fail(error, MILL_DATA, "%s: the name of population %" PRIu32 " (from 0) is no line of UTF-8 text", path, i);
+  }
+  if (rc == 0)
+    qsort(sorted, info->group_count, sizeof *sorted, by_name);
+  for (uint32_t i = 1; rc == 0 && i < info->group_count; i++)
+    if (strcmp(sorted[i - 1]->name, sorted[i]->name) == 0)
+      rc = mill_fail(error, MILL_DATA, "%s: two populations have the name \"%s\"", path, sorted[i]->name);
+  free(sorted);
+  return rc;
+}
 
 int mill_stream_check(const char *path, const struct mill_stream_info *info, struct mill_error *error)
 {
@@ -108,7 +136,7 @@ int mill_source_open(const char *path, const struct mill_stream_options *options
                      struct mill_error *error)
 {
   *source = (struct mill_source){.path = path};
-  if (mill_format_find(path, options ? options->format : NULL, 0, &source->plugin, error))
+  if (mill_format_find(path, options ? options->format : NULL, options && options->columns ? "columns" : NULL, 0, &source->plugin, error))
     return -1;
   source->ops = source->plugin->ops;
   source->params = mill_allocate("parameters of a format", source->plugin->params_size, 1);
@@ -120,7 +148,7 @@ int mill_source_open(const char *path, const struct mill_stream_options *options
     source->reader = NULL;
     goto failed;
   }
-  if (mill_stream_check(path, &source->info, error))
+  if (mill_stream_check(path, &source->info, error) || check_names(path, &source->info, error))
     goto failed;
   source->units = mill_stream_units(&source->info);
   return 0;

@@ -7,8 +7,9 @@
 
 /* The format plugin for a path: by name when `format` is not NULL, by extension for writing (MILL_USAGE when it is unknown), by
    extension then content for reading: an extension several formats share, a file whose format doesn't know its content, and an
-   unknown extension are settled by the content (MILL_DATA when no format knows it). Messages list the known formats. */
-int mill_format_find(const char *path, const char *format, int writing, const struct mill_plugin **plugin,
+   unknown extension are settled by the content (MILL_DATA when no format knows it); `key`, when not NULL, names a parameter that the
+   format of a text file is to have, since it is given. Messages list the known formats. */
+int mill_format_find(const char *path, const char *format, const char *key, int writing, const struct mill_plugin **plugin,
                      struct mill_error *error);
 
 /* What a user may say about a file that is read. */

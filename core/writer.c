@@ -121,7 +121,7 @@ int mill_writer_open(const char *path, const char *format, const struct mill_str
 {
   const struct mill_plugin *plugin;
   *writer = NULL;
-  if (mill_format_find(path, format, 1, &plugin, error) || mill_stream_check(path, info, error))
+  if (mill_format_find(path, format, NULL, 1, &plugin, error) || mill_stream_check(path, info, error))
     return -1;
   struct mill_writer *w = calloc(1, sizeof *w);
   if (!w)

@@ -281,7 +281,7 @@ static void test_finding(void)
   for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
     const struct mill_plugin *plugin = NULL;
     put_file(in_folder(file[i].name), file[i].text, strlen(file[i].text));
-    int failed = mill_format_find(in_folder(file[i].name), NULL, 0, &plugin, &error);
+    int failed = mill_format_find(in_folder(file[i].name), NULL, NULL, 0, &plugin, &error);
     is_str(failed ? NULL : plugin->name, file[i].format, "%s with \"%s\"", file[i].name, file[i].text);
     spikes_empty();
   }
@@ -291,10 +291,10 @@ static void test_finding(void)
     n += (size_t)sprintf(many + n, "0.06012 5678\n");
   ok(format_ops("spk")->probe((const unsigned char *)many, 4096) > 50, "a head that cuts a line");
   const struct mill_plugin *plugin;
-  ok(!mill_format_find(in_folder("new.spk.txt"), NULL, 1, &plugin, &error) && !strcmp(plugin->name, "spk"),
+  ok(!mill_format_find(in_folder("new.spk.txt"), NULL, NULL, 1, &plugin, &error) && !strcmp(plugin->name, "spk"),
      ".spk.txt is written as spk");
-  ok(!mill_format_find(in_folder("new.txt"), NULL, 1, &plugin, &error) && !strcmp(plugin->name, "csv"), ".txt as csv");
-  ok(!mill_format_find(in_folder("new.times"), NULL, 1, &plugin, &error) && !strcmp(plugin->name, "csv"), ".times as csv");
+  ok(!mill_format_find(in_folder("new.txt"), NULL, NULL, 1, &plugin, &error) && !strcmp(plugin->name, "csv"), ".txt as csv");
+  ok(!mill_format_find(in_folder("new.times"), NULL, NULL, 1, &plugin, &error) && !strcmp(plugin->name, "csv"), ".times as csv");
 }
 
 int main(void)

@@ -88,7 +88,7 @@ static void check(const char *name, const char *format, const struct mill_stream
     ordered &= s->event[i].tick >= s->event[i - 1].tick;
   ok(ordered, "it is in order now");
   const struct mill_plugin *plugin;
-  ok(!mill_format_find(in_data(name), NULL, 0, &plugin, &error) && !strcmp(plugin->name, format), "its format is %s", format);
+  ok(!mill_format_find(in_data(name), NULL, NULL, 0, &plugin, &error) && !strcmp(plugin->name, format), "its format is %s", format);
   diag("%s", mill_stream_describe(&s->info, s->count, types, s->event[0].tick, s->event[s->count - 1].tick, error.text, 300));
   mill_stream_free(s);
 }

@@ -50,7 +50,7 @@ static void test_hash(void)
 static const char *found(const char *name, int writing, struct mill_error *error)
 {
   const struct mill_plugin *plugin;
-  return mill_format_find(in_folder(name), NULL, writing, &plugin, error) ? NULL : plugin->name;
+  return mill_format_find(in_folder(name), NULL, NULL, writing, &plugin, error) ? NULL : plugin->name;
 }
 
 static void test_find(void)
@@ -63,8 +63,8 @@ static void test_find(void)
   ok(!found("a.h5", 1, &error) && error.status == MILL_USAGE && strstr(error.text, "binary (.smk), csv (.csv .tsv .txt"),
      "an unknown extension lists the formats: %s", error.text);
   ok(!found("smk", 1, &error), "a name that lacks the dot has no extension");
-  ok(!mill_format_find("a.h5", "csv", 1, &plugin, &error) && !strcmp(plugin->name, "csv"), "a format can be named");
-  ok(mill_format_find("a.h5", "binari", 1, &plugin, &error) && strstr(error.text, "binary"), "with a hint: %s", error.text);
+  ok(!mill_format_find("a.h5", "csv", NULL, 1, &plugin, &error) && !strcmp(plugin->name, "csv"), "a format can be named");
+  ok(mill_format_find("a.h5", "binari", NULL, 1, &plugin, &error) && strstr(error.text, "binary"), "with a hint: %s", error.text);
   ok(!found("none.csv", 0, &error) && error.status == MILL_DATA && strstr(error.text, "none.csv"), "no file: %s", error.text);
   mkdir(in_folder("folder.csv"), 0777);
   ok(!found("folder.csv", 0, &error) && error.status == MILL_DATA && strstr(error.text, "regular"), "a folder: %s", error.text);
