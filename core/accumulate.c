@@ -313,8 +313,10 @@ static int store_weights(const struct task *task, struct mill_weighing *w, doubl
   struct pass pass = {.w = w, .aim = STORE, .exponent = exponent};
   uint32_t bits = fabs((double)in_quanta(most, exponent)) < 32768 ? 16 : 32;
   w->zeroed = 0;
+  w->most = 0;
   if (brings_nothing(w))
     return 0;
+  w->most = llabs(in_quanta(most, exponent));
   if (mill_weight_is_number(w)) {
     w->weight_all = in_quanta(w->weight.a, exponent);
     w->zeroed = w->weight_all || !(most > 0) ? 0 : w->rows ? w->rows->synapses : 1;

@@ -219,8 +219,10 @@ static int build_projection(struct mill_simulation *sim, uint32_t index, struct 
   const struct mill_accumulator *a = &sim->run[p->target].accumulator[p->receptor];
   struct mill_plastic_run *run = sim->plastic[index] = calloc(1, sizeof *run);
   const char *fault;
+  double least, most, delivered;
   if (!run)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
+  mill_plastic_bounds(setup, &least, &most, &delivered);
   run->index = index;
   run->source = p->source;
   run->target = p->target;
@@ -246,7 +248,8 @@ static int build_projection(struct mill_simulation *sim, uint32_t index, struct 
   run->plastic.post = run->post;
   run->plastic.post_step = run->post_step;
   run->plastic.per_unit = a->scale > 0 ? 1 / a->scale : 0;
-  run->plastic.limit = a->bits == 32 ? INT32_MAX : INT64_C(1) << 50;
+  run->plastic.limit = delivered < MILL_UNBOUNDED ? sim->weighing[index].most : INT64_C(1) << 50;
+  run->plastic.over = &run->over;
   for (int g = 0; g < 2; g++) {
     sim->generation[g].entries[index].entry = run->list[g].entry;
     sim->generation[g].entries[index].pre = run->list[g].pre;

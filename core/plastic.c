@@ -9,6 +9,7 @@
 #include "history.h"
 #include "memory.h"
 #include "simulation.h"
+#include "text.h"
 
 /* ---- Targets: spikes that leave the history ---------------------------------------------------------------------------- */
 
@@ -174,6 +175,21 @@ void mill_plastic_flush(struct mill_simulation *sim)
     if (sim->plastic[i])
       mill_team_each(sim->team, sim->plastic[i]->sources, flush_row, &f);
   }
+}
+
+int mill_plastic_check(const struct mill_simulation *sim, struct mill_error *error)
+{
+  for (uint32_t i = 0; i < sim->network.projection_count; i++) {
+    const struct mill_projection_setup *setup = &sim->file->projection[i];
+    double least, most, delivered;
+    char number[32];
+    if (!sim->plastic[i] || !sim->plastic[i]->over)
+      continue;
+    mill_plastic_bounds(setup, &least, &most, &delivered);
+    return mill_place_fail(error, &setup->place, "synapse", "`%s` delivered more than the %s that it declares as its most",
+                           setup->synapse.plugin->name, mill_text_double(number, delivered));
+  }
+  return 0;
 }
 
 double mill_plastic_weight(const struct mill_plastic *plastic, uint64_t synapse)

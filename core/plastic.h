@@ -33,6 +33,7 @@ struct mill_plastic_run {
   int64_t *post_step;           /* [targets] */
   int64_t patience;             /* a row is due when its u lies more steps than this before the end of the epoch */
   struct mill_entry_list list[2]; /* of the simulation's generations */
+  int32_t over;                 /* 1: the rule delivered more than it declares */
 };
 
 /* Bytes that a plastic projection needs besides its rows and delays; 0 for a static one. Upper estimate for n synapses and a longest delay in
@@ -41,6 +42,9 @@ uint64_t mill_plastic_estimate(const struct mill_netfile *file, const struct mil
 
 /* Bounds of a projection's rule; 0 when it is static. */
 int mill_plastic_bounds(const struct mill_projection_setup *setup, double *least, double *most, double *delivered);
+
+/* Fails (MILL_USAGE) with the place of a projection whose rule delivered more than mill_bounds says, so that a sum could have overflowed. */
+int mill_plastic_check(const struct mill_simulation *simulation, struct mill_error *error);
 
 /* Builds all plastic projections, once rows, delays, rings and accumulators are there. Initial weights outside the rule's bounds and rules
    without a bound in 32-bit accumulation are refused with their place. */

@@ -11,6 +11,7 @@
 #include <spikemill/spikemill.h>
 #include "checkpoint.h"
 #include "memory.h"
+#include "plastic.h"
 
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "unknown"
@@ -90,6 +91,8 @@ int mill_simulation_advance(struct mill_simulation *sim, int64_t steps, struct m
     mill_engine_run(sim, next < until ? next : until);
   }
   sim->wall_s += mill_seconds() - start;
+  if (mill_plastic_check(sim, error) < 0)
+    return -1;
   if (sim->recorder.failed) {
     if (error)
       *error = sim->recorder.error;

@@ -26,6 +26,7 @@ struct mill_weighing {
   /* Filled by mill_weigh. */
   uint32_t weight_bits, delay_bits;
   int32_t weight_all;
+  int64_t most;                    /* largest |weight| in quanta */
   uint32_t delay_all, delay_min, delay_max;
   void *weight_store, *delay_store;
   uint64_t zeroed;                 /* weights that became zero quanta but were not zero */

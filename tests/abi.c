@@ -80,7 +80,7 @@ static const struct pin pins[] = {
   AT(mill_run, at, 32), AT(mill_run, pre, 40), AT(mill_run, k_last, 48), AT(mill_run, u, 56), AT(mill_run, fired, 64),
   AT(mill_run, words, 68), AT(mill_run, history, 72), AT(mill_run, newest, 80), AT(mill_run, post, 88),
   AT(mill_run, post_step, 96), AT(mill_run, param, 104), AT(mill_run, decay, 112), AT(mill_run, per_unit, 120),
-  AT(mill_run, limit, 128), AT(mill_run, quanta, 136), SIZE(mill_run, 144),
+  AT(mill_run, limit, 128), AT(mill_run, quanta, 136), AT(mill_run, over, 144), SIZE(mill_run, 152),
   AT(mill_synapse_code, real_size, 0), AT(mill_synapse_code, param_size, 4), AT(mill_synapse_code, pre_size, 8),
   AT(mill_synapse_code, post_size, 12), AT(mill_synapse_code, derive, 16), AT(mill_synapse_code, pre_init, 24),
   AT(mill_synapse_code, post_init, 32), AT(mill_synapse_code, syn_init, 40), AT(mill_synapse_code, pre_spike, 48),

@@ -101,6 +101,7 @@ test_plugins = \
   plasticity-no-member \
   stimulus-both \
   stimulus-unsteady \
+  synapse-beyond \
   synapse-control \
   synapse-flags \
   synapse-function \

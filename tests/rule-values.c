@@ -180,6 +180,28 @@ static void small_weights(void)
      "too small ones are refused: %s", error.text);
 }
 
+/* A rule that delivers more than it declares is refused when it does: a sum could overflow. */
+static void beyond(void)
+{
+  static const char *const weight[] = {"0", "0.5", "1", "1.01"};
+  const char *top = getenv("top_builddir");
+  struct mill_error error;
+  char text[1024], path[512];
+  if (!realpath(top ? top : ".", path))
+    bail("no build folder");
+  for (int i = 0; i < 4; i++) {
+    snprintf(text, sizeof text,
+             "[simulation]\n[population.a]\nmodel = poisson\nsize = 3\nrate = 100\n[population.b]\nmodel = lif-delta\nsize = 1\n"
+             "[projection.s]\nsource = a\ntarget = b\nrule = all-to-all\nsynapse = %s/tests/plugins/.libs/synapse-beyond.so\n"
+             "weight = %s\ndelay = 1\n",
+             path, weight[i]);
+    struct mill_simulation *sim = net(text, NULL, 1);
+    const int failed = mill_simulation_advance(sim, 500, &error) < 0;
+    is_int(failed, i == 3, "a rule that delivers %s and declares 1%s%s", weight[i], failed ? ": " : "", failed ? error.text : "");
+    mill_simulation_free(sim);
+  }
+}
+
 int main(void)
 {
   plan_later();
@@ -191,5 +213,6 @@ int main(void)
   no_drift("stdp-nearest");
   no_drift("stdp-triplet");
   small_weights();
+  beyond();
   return done_testing();
 }

@@ -28,7 +28,8 @@ struct mill_plastic {
   const void *post;               /* [targets] anchors: struct mill_post */
   const int64_t *post_step;       /* [targets] and their steps */
   double per_unit;                /* quanta in one unit of weight */
-  int64_t limit;
+  int64_t limit;                  /* largest |quanta| that a synapse may deliver, */
+  int32_t *over;                  /* and where it is noted that one delivered more */
 };
 
 #define MILL_PRE_BYTES 256u /* most that the traces of a source may take */
@@ -134,6 +135,7 @@ static inline void mill_visit(const struct mill_projection *p, const struct mill
     v.run.decay = plastic->decay;
     v.run.per_unit = plastic->per_unit;
     v.run.limit = plastic->limit;
+    v.run.over = plastic->over;
     v.run.quanta = v.quanta;
     plastic->visit(&v);
   }

@@ -47,8 +47,9 @@ struct mill_run {
   const void *param;        /* struct mill_rule of the network's precision */
   const struct mill_decay *decay; /* [decay_count] */
   double per_unit;          /* quanta of the receptor's ring in one unit of weight, a power of two */
-  int64_t limit;            /* largest |quanta| of one synapse */
+  int64_t limit;            /* largest |quanta| of one synapse, of what mill_bounds says */
   int64_t *quanta;          /* [count] of what a visit with a spike delivers: written */
+  int32_t *over;            /* set to 1 when a rule delivers more; then the limit is delivered, and the host ends the run */
 };
 
 /* Brings a run up to step k. fires = 1: the source fires in step k; what arrives at the synapse up to k is applied, then the spike, whose

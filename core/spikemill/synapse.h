@@ -71,6 +71,16 @@
 #define MILL_T_INITIAL_(name, decay, initial, doc) z->name = MILL_R(initial);
 #define MILL_S_MEMBER_(name, unit, initial, doc) mill_real name;
 
+/* Several threads may do it at once. */
+static inline void mill_note_over(int32_t *over)
+{
+#ifdef __CUDA_ARCH__
+  *over = 1;
+#else
+  __atomic_store_n(over, 1, __ATOMIC_RELAXED);
+#endif
+}
+
 /* Nearest whole number, ties to even, for |x| < 2^51. */
 static inline int64_t mill_to_even(double x)
 {
@@ -302,16 +312,17 @@ static inline MILL_INLINE_ int64_t MILL_PASS_(mill_fire)(struct MILL_PASS_(mill_
   struct mill_pre x = MILL_PASS_(mill_pre_later)((const struct mill_pre *)run->pre, p, k - run->k_last);
   struct mill_post y = MILL_PASS_(mill_post_later)(&walk->y, p, since < 0 ? 0 : since);
   mill_real q;
-  double quanta;
+  double quanta, most = (double)run->limit + 0.5;
 #ifdef MILL_ON_BOTH
   q = walk->met ? mill_on_both(&walk->s, &x, &y, p, n) : mill_on_pre(&walk->s, &x, &y, p, n);
 #else
   q = mill_on_pre(&walk->s, &x, &y, p, n);
 #endif
   quanta = (double)q * run->per_unit;
-  if (!(quanta < (double)run->limit))
-    return run->limit;
-  return quanta > -(double)run->limit ? mill_to_even(quanta) : -run->limit;
+  if (quanta > -most && quanta < most)
+    return mill_to_even(quanta);
+  mill_note_over(run->over);
+  return quanta < 0 ? -run->limit : run->limit;
 }
 
 #undef MILL_S_LOAD_
