@@ -65,8 +65,13 @@ static void print_head(FILE *out, const struct mill_mining *m, const struct mill
   mill_text_format(number, sizeof number, "%" PRIu64, r->support);
   if (strcmp(number, r->support_text) != 0)
     mill_text_format(asked, sizeof asked, " (%.80s)", r->support_text);
-  fprintf(out, "counter %s, %s, %u thread%s; ties %s, repeats %s; support %s%s; intervals %s\n", r->counter, r->backend, r->threads,
-          r->threads == 1 ? "" : "s", r->ties, r->repeats ? "yes" : "no", number, asked, r->intervals_text);
+  fprintf(out, "counter %s, %s, %u thread%s; ties %s, repeats %s; support %s%s; intervals", r->counter, r->backend, r->threads,
+          r->threads == 1 ? "" : "s", r->ties, r->repeats ? "yes" : "no", number, asked);
+  for (uint32_t i = 0; i < r->interval_count; i++) {
+    fputc(' ', out);
+    print_interval(out, r->interval[i].low, r->interval[i].high, r->tick_ps);
+  }
+  fputs(" ms\n", out);
   for (uint32_t n = 1; mill_mining_level(m, n, &level) == 0; n++)
     culled |= level.culled > 0;
   fprintf(out, "%5s %14s %12s%s %9s\n", "level", "candidates", "frequent", culled ? "       culled" : "", "seconds");

@@ -27,6 +27,11 @@
    which returns NULL, or "KEY: what is wrong" for a refusal.
    MILL_DECAY(p, name, n): what n steps leave by a decay, for state that the functions age themselves (short-term plasticity).
 
+   mill_bounds says what weights the rule allows, least to most (initial weights outside are refused), and delivered, the largest size of what
+   a spike can deliver, from which the receptor's quantum follows; a rule that delivers more ends the run. MILL_UNBOUNDED: there is no bound, and
+   the network needs accumulate = int64; MILL_INITIAL_WEIGHT as delivered: never more than the synapse's initial weight. The functions keep
+   the weight within its bounds themselves.
+
    All delays are dendritic: a spike of the target in step s is at the synapse in step s + delay, one of the source in step k at once, and
    what it delivers reaches the target in step k + delay. The functions see the traces as they stood before the step, aged to it; n is the
    number of steps since the source's last spike, -1 when there was none. After them, traces are raised by mill_pre_up and mill_post_up.
