@@ -46,6 +46,7 @@ struct search {
   uint64_t start_count;
   uint64_t *kept; /* [kept_room] numbers of the frequent candidates */
   uint64_t kept_room;
+  int stopped;     /* progress has said so */
   uint64_t wanted; /* candidates of the next batch, as far as there is room */
   struct batch batch;
   uint32_t next_type; /* the first one that is in no batch yet, at level 1 */
@@ -311,7 +312,7 @@ static void adapt(struct search *s, double seconds)
     s->wanted = s->setup->workers;
 }
 
-static int show(const struct search *s, uint64_t done, struct mill_error *error)
+static int show(struct search *s, uint64_t done, struct mill_error *error)
 {
   const struct mill_levels_setup *setup = s->setup;
   const struct mill_mining_progress progress = {.level = s->level,
@@ -320,8 +321,9 @@ static int show(const struct search *s, uint64_t done, struct mill_error *error)
                                                 .frequent = level_of(s, s->level)->count,
                                                 .wall_s = mill_seconds() - setup->begun};
   char text[64];
-  if (!setup->progress || !setup->progress(&progress, setup->self))
+  if (!s->stopped && (!setup->progress || !setup->progress(&progress, setup->self)))
     return 0;
+  s->stopped = 1;
   return mill_fail(error, MILL_INTERRUPTED, "interrupted at level %u after %" PRIu64 " of %" PRIu64 " candidates; %s", s->level,
                    done, s->candidates, complete_text(s, text, sizeof text));
 }
@@ -347,7 +349,7 @@ static int count_level(struct search *s, struct mill_error *error)
     if (mill_counting_count(setup->counting, &candidates, s->batch.counts, error) < 0 || take_batch(s, error) < 0)
       return -1;
     adapt(s, mill_seconds() - before);
-    if (show(s, first + s->batch.count, error) < 0)
+    if (show(s, first + s->batch.count, error) < 0 && first + s->batch.count < s->counted) /* else the level is complete */
       return -1;
   }
   return 0;
