@@ -39,6 +39,18 @@ void mill_note(const char *format, ...)
   pthread_mutex_unlock(&note_lock);
 }
 
+static int (*interrupt_asked)(void);
+
+void mill_interrupt_set(int (*asked)(void))
+{
+  interrupt_asked = asked;
+}
+
+static int interrupted(void)
+{
+  return interrupt_asked ? interrupt_asked() : 0;
+}
+
 const struct mill_host mill_host = {
     .size = sizeof(struct mill_host),
     .abi = (uint32_t)MILL_ABI_MAJOR << 16 | MILL_ABI_MINOR,
@@ -47,4 +59,5 @@ const struct mill_host mill_host = {
     .release = mill_release,
     .note = mill_note,
     .each = mill_team_each,
+    .interrupted = interrupted,
 };

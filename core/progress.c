@@ -12,6 +12,7 @@
 #include <cJSON.h>
 #include "output.h"
 #include "simulation.h"
+#include "registry.h"
 #include "text.h"
 
 static volatile sig_atomic_t interrupted;
@@ -37,6 +38,7 @@ void mill_interrupt_catch(void)
     if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
       sigaction(signals[i], &action, NULL);
   }
+  mill_interrupt_set(mill_interrupted);
 }
 
 int mill_interrupted(void)

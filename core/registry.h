@@ -28,6 +28,8 @@ extern const struct mill_host mill_host;
 
 /* Where host->note goes: NULL (default) writes to stderr. The sink is never called by two threads at once. */
 void mill_note_set(void (*sink)(const char *line, void *self), void *self);
+/* What host->interrupted asks; NULL (default): nobody, it says 0. Set before plugins work. */
+void mill_interrupt_set(int (*asked)(void));
 void mill_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

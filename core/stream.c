@@ -283,6 +283,7 @@ int mill_stream_read(const char *path, const struct mill_stream_options *options
   *stream = NULL;
   if (mill_source_open(path, options, &source, error))
     return -1;
+  source.interrupted = mill_host.interrupted;
   int result = mill_source_load(&source, options && options->by_unit, stream, error);
   mill_source_close(&source);
   return result;

@@ -203,7 +203,7 @@ static int sweep_prepare(struct sweep *sweep, const struct mill_host *host, cons
   sweep->in = in;
   sweep->column = (uint32_t *)host->allocate("types of pairs", in->types, sizeof *sweep->column);
   sweep->worker = (struct sweeper *)host->allocate("sweepers", in->workers, sizeof *sweep->worker);
-  sweep->parts = (in->workers + in->interval_count - 1) / in->interval_count;
+  sweep->parts = in->interval_count ? (in->workers + in->interval_count - 1) / in->interval_count : 1;
   sweep->from = (uint32_t *)host->allocate("types of pairs", sweep->parts + UINT64_C(1), sizeof *sweep->from);
   if (!sweep->column || !sweep->worker || !sweep->from)
     return -1;

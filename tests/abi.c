@@ -39,7 +39,8 @@ static const struct pin pins[] = {
   AT(mill_param_spec, type, 60), AT(mill_param_spec, flags, 62), SIZE(mill_param_spec, 64),
 
   AT(mill_host, size, 0), AT(mill_host, abi, 4), AT(mill_host, fail, 8), AT(mill_host, allocate, 16), AT(mill_host, release, 24),
-  AT(mill_host, note, 32), AT(mill_host, each, 40), SIZE(mill_host, 48),
+  AT(mill_host, note, 32), AT(mill_host, each, 40), AT(mill_host, interrupted, 48),
+  SIZE(mill_host, 56),
 
   AT(mill_ring, cell, 0), AT(mill_ring, stride, 8), AT(mill_ring, mask, 16), AT(mill_ring, bits, 20), AT(mill_ring, scale, 24),
   SIZE(mill_ring, 32),
@@ -162,7 +163,7 @@ static void test_host(void)
   is_int(mill_host.size, sizeof mill_host, "the host's size");
   is_int(mill_host.abi >> 16, MILL_ABI_MAJOR, "the host's major version");
   is_int(mill_host.abi & 0xffff, MILL_ABI_MINOR, "the host's minor version");
-  ok(mill_host.fail && mill_host.allocate && mill_host.release && mill_host.note, "every function is there");
+  ok(mill_host.fail && mill_host.allocate && mill_host.release && mill_host.note && mill_host.each && !mill_host.interrupted(), "every function is there");
   struct mill_error error;
   is_int(mill_host.fail(&error, MILL_DATA, "%s %d", "line", 7), -1, "fail returns -1");
   is_str(error.text, "line 7", "and fills the error");

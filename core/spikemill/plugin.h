@@ -90,6 +90,9 @@ struct mill_host {
   /* Runs body(self, i, worker) for i in 0 … count-1 on a team of threads that the host has handed to the plugin, shared out
      dynamically; worker is below the team's number of workers, and one worker does one i at a time. Not from inside a body. */
   void (*each)(struct mill_team *team, uint64_t count, void (*body)(void *self, uint64_t i, uint32_t worker), void *self);
+
+  /* 1 when the user wants the program to stop; long work asks several times a second and fails with MILL_INTERRUPTED. Any thread. */
+  int (*interrupted)(void);
 };
 
 /* ---- Descriptor ------------------------------------------------------------------------------------------------------- */

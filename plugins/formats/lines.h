@@ -49,6 +49,8 @@ static inline int lines_fill(struct lines *in)
   while (n < 0 && errno == EINTR);
   if (n < 0)
     return in->host->fail(in->error, MILL_DATA, "%s: cannot read the file: %s", in->path, strerror(errno));
+  if (n && in->host->interrupted())
+    return in->host->fail(in->error, MILL_INTERRUPTED, "%s: interrupted while it was read, behind line %" PRIu64, in->path, in->number);
   in->end_of_file = !n;
   in->to += (size_t)n;
   return 0;
