@@ -71,6 +71,7 @@ void mill_episodes_drop(struct mill_episodes *e, uint32_t n)
     mill_episodes_release(e, level->block[b], MILL_EPISODE_BLOCK, sizeof **level->block);
   mill_episodes_release(e, level->block, level->block_room, sizeof *level->block);
   mill_release(level->order);
+  mill_release(level->list);
   memset(level, 0, sizeof *level);
 }
 

@@ -24,6 +24,7 @@ struct mill_episode_level {
   uint32_t blocks, block_room;
   struct mill_episode **block; /* [blocks], MILL_EPISODE_BLOCK each */
   uint32_t *order;             /* [count] indices by types, then by intervals; of mill_episodes_sort */
+  uint32_t listed, *list;      /* [listed] those of them that a reduction leaves; NULL: all. Of mill_episodes_reduce */
 };
 
 struct mill_episodes {
@@ -54,6 +55,14 @@ void mill_episode_nodes(const struct mill_episodes *episodes, uint32_t level, ui
    high of each interval, u64 count, little-endian. Needs about 40 bytes for each episode of the largest level beside the budget, of which
    4 stay. */
 int mill_episodes_sort(struct mill_episodes *episodes, const struct mill_interval *interval, uint64_t *hash, struct mill_error *error);
+
+/* Which episodes are listed; counts and hash are those of all of them. Closed: not those of which an episode with one more node, in
+   front or behind, has the same count, and so says the same. Maximal: not those that a longer frequent one holds as prefix or suffix.
+   Only prefix and suffix are looked at, since only they are sure to be as frequent (mill_levels_run). */
+enum mill_reduce { MILL_REDUCE_NONE, MILL_REDUCE_CLOSED, MILL_REDUCE_MAXIMAL };
+
+/* Sets the list of each complete level, which is sorted. Needs a bit for each episode of a level, and 4 bytes for each that is listed. */
+int mill_episodes_reduce(struct mill_episodes *episodes, enum mill_reduce reduce, struct mill_error *error);
 
 void mill_episodes_free(struct mill_episodes *episodes);
 

@@ -18,8 +18,9 @@
 
 struct job_values {
   char *spikes, *columns, *tick, *counter, *support, *intervals, *memory;
+  char *occurrences, *graph, *truth;
   int64_t max_length, max_candidates, threads;
-  int32_t ties, repeats, backend;
+  int32_t ties, repeats, backend, reduce;
 };
 #define AT(member) offsetof(struct job_values, member)
 static const struct mill_param_spec job_specs[] = {
@@ -37,6 +38,10 @@ static const struct mill_param_spec job_specs[] = {
      MILL_TEXT, 0},
     {"backend", "", "auto", "auto|cpu|cuda", "where to count", 0, 0, AT(backend), MILL_CHOICE, 0},
     {"threads", "", "0", NULL, "worker threads; 0: one a processor", 0, 4096, AT(threads), MILL_INT, 0},
+    {"reduce", "", "none", "none|closed|maximal", "which frequent episodes are listed", 0, 0, AT(reduce), MILL_CHOICE, 0},
+    {"occurrences", "", NULL, NULL, "file for the times of the occurrences: .csv", 0, 0, AT(occurrences), MILL_TEXT, 0},
+    {"graph", "", NULL, NULL, "file for the links between types: .csv, .dot or .gv", 0, 0, AT(graph), MILL_TEXT, 0},
+    {"truth", "", NULL, NULL, "what was planted, to be compared: FILE.truth.ini", 0, 0, AT(truth), MILL_TEXT, 0},
 };
 #undef AT
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
@@ -158,16 +163,13 @@ static int read_notations(struct mill_job *job, const struct job_values *v, stru
 /* The spike file, seen from the working directory. */
 static int find_spikes(struct mill_job *job, const char *spikes, struct mill_error *error)
 {
-  size_t n;
   char *path;
   int rc;
   if (!spikes)
     return missing(job, "spikes", "the spike file, or the folder of a run", error);
-  n = strlen(job->folder) + strlen(spikes) + 1;
-  path = malloc(n);
+  path = mill_job_path(job, spikes);
   if (!path)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
-  mill_text_format(path, n, "%s%s", spikes[0] == '/' ? "" : job->folder, spikes);
   rc = mill_stream_find(path, &job->spikes, error);
   free(path);
   return rc;
@@ -222,10 +224,14 @@ static int make_config(struct mill_job *job, struct mill_error *error)
 static int read_section(struct mill_job *job, struct mill_error *error)
 {
   struct job_values v = {0};
+  struct mill_job_names names;
   int rc = -1;
   if (mill_param_parse(job_specs, COUNT(job_specs), job->ini, job->place.section, &job->defines, &v, error) < 0 ||
       load_counter(job, v.counter, error) < 0 || check_unused(job, error) < 0 || read_notations(job, &v, error) < 0 ||
       find_spikes(job, v.spikes, error) < 0)
+    goto done;
+  names = (struct mill_job_names){v.occurrences, v.graph, v.truth};
+  if (mill_job_files(job, &names, error) < 0)
     goto done;
   job->columns = v.columns;
   job->tick = v.tick;
@@ -237,6 +243,7 @@ static int read_section(struct mill_job *job, struct mill_error *error)
   job->repeats = v.repeats;
   job->max_candidates = (uint64_t)v.max_candidates;
   job->threads = (uint32_t)v.threads;
+  job->reduce = v.reduce;
   rc = make_config(job, error);
 done:
   mill_param_free(job_specs, COUNT(job_specs), &v);
@@ -284,6 +291,9 @@ void mill_job_free(struct mill_job *job)
   free(job->support_text);
   free(job->intervals_text);
   free(job->interval);
+  free(job->occurrences);
+  free(job->graph);
+  free(job->truth);
   free(job->config);
   free(job);
 }

@@ -54,6 +54,8 @@ struct mill_job {
   int repeats;
   uint64_t max_candidates, memory; /* memory in bytes */
   uint32_t threads;                /* 0: as many as there are processors */
+  int reduce;                      /* enum mill_reduce */
+  char *occurrences, *graph, *truth; /* paths, seen from the working directory; NULL: not asked for */
   char *config;                    /* INI text: the job with the defaults of what it does not say */
 };
 
@@ -65,6 +67,19 @@ struct mill_param_table mill_job_table(void);
 int mill_job_read(const char *path, const char *const *overrides, size_t override_count, struct mill_job **job,
                   struct mill_error *error);
 void mill_job_free(struct mill_job *job);
+
+/* Where a path that the job names lies, seen from the working directory; malloc'ed, NULL when out of memory. */
+char *mill_job_path(const struct mill_job *job, const char *path);
+
+/* Files as the job names them, NULL: not said. Sets their paths in the job; MILL_USAGE for a result with an ending that none has. */
+struct mill_job_names {
+  const char *occurrences, *graph, *truth;
+};
+int mill_job_files(struct mill_job *job, const struct mill_job_names *names, struct mill_error *error);
+
+/* By the ending: .csv; .dot or .gv. */
+enum mill_graph_format { MILL_GRAPH_NONE, MILL_GRAPH_CSV, MILL_GRAPH_DOT };
+enum mill_graph_format mill_graph_format(const char *path);
 
 /* Decimal text for a number of a job: itself when it is one, else the value of the expression. buffer ≥ 32 bytes; *number is `text` or
    buffer. */

@@ -27,6 +27,7 @@ core_libmill_la_SOURCES = \
   core/ini-scan.c \
   core/ini.c \
   core/intervals.c \
+  core/job-files.c \
   core/job.c \
   core/levels.c \
   core/lines.c \
@@ -37,6 +38,7 @@ core_libmill_la_SOURCES = \
   core/netfile-projection.c \
   core/netfile-record.c \
   core/netfile.c \
+  core/occurrences.c \
   core/output.c \
   core/param-check.c \
   core/param-print.c \
@@ -46,7 +48,9 @@ core_libmill_la_SOURCES = \
   core/plugin-check.c \
   core/plugin-search.c \
   core/record.c \
+  core/reduce.c \
   core/registry.c \
+  core/score.c \
   core/simulation.c \
   core/stream-find.c \
   core/stream-hash.c \
@@ -56,6 +60,7 @@ core_libmill_la_SOURCES = \
   core/support.c \
   core/text.c \
   core/threads.c \
+  core/truth.c \
   core/value.c \
   core/weights.c \
   core/writer.c
@@ -79,10 +84,13 @@ noinst_HEADERS += \
   core/levels.h \
   core/lines.h \
   core/memory.h \
+  core/mine-files.h \
+  core/mine-graph.h \
   core/mine-report.h \
   core/netfile-private.h \
   core/netfile.h \
   core/new-text.h \
+  core/occurrences.h \
   core/output.h \
   core/param.h \
   core/plastic.h \
@@ -93,6 +101,7 @@ noinst_HEADERS += \
   core/stream.h \
   core/text.h \
   core/threads.h \
+  core/truth.h \
   core/value.h \
   core/variant.h \
   core/weights.h
@@ -142,6 +151,9 @@ spikemill_SOURCES = \
   core/cmd-new.c \
   core/cmd-run.c \
   core/main.c \
+  core/mine-files.c \
+  core/mine-graph.c \
+  core/mine-occurrences.c \
   core/mine-report.c \
   core/options.c \
   core/progress.c \

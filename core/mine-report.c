@@ -23,8 +23,7 @@ static void print_interval(FILE *out, int64_t low, int64_t high, int64_t tick_ps
   fprintf(out, "(%s,%s]", mill_text_ms(text[0], low, tick_ps), mill_text_ms(text[1], high, tick_ps));
 }
 
-/* "11.25", or `none` when the recording has no duration. */
-static const char *rate_text(char *buffer, uint64_t count, double duration_s, const char *none)
+const char *mill_mine_rate(char *buffer, uint64_t count, double duration_s, const char *none)
 {
   if (duration_s > 0)
     return mill_text_double(buffer, (double)count / duration_s);
@@ -104,29 +103,53 @@ static void print_episode(FILE *out, const struct mill_mining *m, const struct m
   fputc('\n', out);
 }
 
-/* The most frequent ones of a level, whose episodes are first … first + frequent - 1. */
+/* The most frequent of the listed ones of a level, which are first … first + listed - 1. */
 static int print_level(FILE *out, const struct mill_mining *m, const struct mill_mining_report *r, uint32_t n, uint64_t first,
-                       uint64_t frequent, uint64_t most, struct mill_error *error)
+                       const struct mill_mining_level *level, uint64_t most, struct mill_error *error)
 {
-  struct rank *rank = mill_allocate_or_fail("ranks of episodes", frequent, sizeof *rank, error);
+  const uint64_t listed = level->listed;
+  struct rank *rank = mill_allocate_or_fail("ranks of episodes", listed, sizeof *rank, error);
   struct mill_mining_episode episode;
   if (!rank)
     return -1;
-  for (uint64_t i = 0; i < frequent; i++) {
+  for (uint64_t i = 0; i < listed; i++) {
     mill_mining_episode(m, first + i, &episode);
     rank[i] = (struct rank){episode.count, first + i};
   }
-  qsort(rank, frequent, sizeof *rank, by_count);
+  qsort(rank, listed, sizeof *rank, by_count);
   fprintf(out, "\n%9s %10s  level %u: ", "count", "Hz", n);
-  if (most < frequent)
-    fprintf(out, "the %" PRIu64 " most frequent of %" PRIu64, most, frequent);
+  if (most < listed)
+    fprintf(out, "the %" PRIu64 " most frequent of %" PRIu64, most, listed);
   else
-    fprintf(out, "%" PRIu64 " frequent episode%s", frequent, frequent == 1 ? "" : "s");
+    fprintf(out, "%" PRIu64 " frequent episode%s", listed, listed == 1 ? "" : "s");
+  if (listed < level->frequent)
+    fprintf(out, " that are %s, of %" PRIu64 " in all", r->reduce, level->frequent);
   fputs(n > 1 ? ", gaps in ms\n" : "\n", out);
-  for (uint64_t i = 0; i < frequent && i < most; i++)
+  for (uint64_t i = 0; i < listed && i < most; i++)
     print_episode(out, m, r, rank[i].index);
   mill_release(rank);
   return 0;
+}
+
+static void print_share(FILE *out, const char *what, double share, uint64_t part, uint64_t all, const char *of)
+{
+  fprintf(out, "%s ", what);
+  if (all)
+    print_number(out, "%.4g", share);
+  else
+    fputc('-', out);
+  fprintf(out, " (%" PRIu64 " of %" PRIu64 " %s)", part, all, of);
+}
+
+static void print_score(FILE *out, const struct mill_mining *m, const struct mill_mining_report *r)
+{
+  struct mill_mining_score s;
+  if (mill_mining_score(m, &s) < 0)
+    return;
+  fprintf(out, "against %s: ", r->truth);
+  print_share(out, "precision", s.precision, s.pairs - s.pairs_false, s.pairs, "pairs found");
+  print_share(out, ", recall", s.recall, s.links_found, s.links, "links planted");
+  fprintf(out, "; %u of %u chains found whole\n", s.chains_found, s.chains);
 }
 
 int mill_mine_table(FILE *out, const struct mill_mining *m, uint64_t most, struct mill_error *error)
@@ -137,17 +160,20 @@ int mill_mine_table(FILE *out, const struct mill_mining *m, uint64_t most, struc
   uint64_t end;
   mill_mining_report(m, &r);
   print_head(out, m, &r);
-  end = r.episodes;
+  end = r.listed;
   for (uint32_t n = r.levels; most && n; n--) {
     mill_mining_level(m, n, &level);
-    end -= level.frequent;
-    if (level.frequent && print_level(out, m, &r, n, end, level.frequent, most, error) < 0)
+    end -= level.listed;
+    if (level.listed && print_level(out, m, &r, n, end, &level, most, error) < 0)
       return -1;
   }
   mill_text_format(text, sizeof text, "%.3g", r.wall_s);
-  fprintf(out, "%s%" PRIu64 " frequent episode%s in %u level%s, %s s, %s; count hash %016" PRIx64 "\n", most ? "\n" : "",
-          r.episodes, r.episodes == 1 ? "" : "s", r.levels, r.levels == 1 ? "" : "s", text,
-          mill_memory_text(memory, r.memory_bytes), r.count_hash);
+  fprintf(out, "%s%" PRIu64 " frequent episode%s in %u level%s, ", most ? "\n" : "", r.episodes, r.episodes == 1 ? "" : "s",
+          r.levels, r.levels == 1 ? "" : "s");
+  if (strcmp(r.reduce, "none") != 0)
+    fprintf(out, "%" PRIu64 " of them %s, ", r.listed, r.reduce);
+  fprintf(out, "%s s, %s; count hash %016" PRIx64 "\n", text, mill_memory_text(memory, r.memory_bytes), r.count_hash);
+  print_score(out, m, &r);
   if (!r.complete)
     fputs("NOT complete: there may be longer episodes\n", out);
   return done(out, error);
@@ -170,8 +196,7 @@ static void put_name(char **p, const char *name)
     *(*p)++ = '"';
 }
 
-/* A field, in quotes when it needs them. */
-static void print_field(FILE *out, const char *text)
+void mill_mine_field(FILE *out, const char *text)
 {
   if (!strpbrk(text, ",;\"#'\t")) {
     fputs(text, out);
@@ -186,8 +211,7 @@ static void print_field(FILE *out, const char *text)
   fputc('"', out);
 }
 
-/* The names of an episode's types as one text; malloc'ed. */
-static char *type_list(const struct mill_mining *m, const struct mill_mining_episode *episode)
+char *mill_mine_types(const struct mill_mining *m, const struct mill_mining_episode *episode)
 {
   size_t size = 1;
   char *text, *p;
@@ -208,11 +232,11 @@ static char *type_list(const struct mill_mining *m, const struct mill_mining_epi
 static int print_csv_episode(FILE *out, const struct mill_mining *m, const struct mill_mining_report *r,
                              const struct mill_mining_episode *episode, struct mill_error *error)
 {
-  char number[32], *types = type_list(m, episode);
+  char number[32], *types = mill_mine_types(m, episode);
   if (!types)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
-  fprintf(out, "%u,%" PRIu64 ",%s,", episode->length, episode->count, rate_text(number, episode->count, r->duration_s, ""));
-  print_field(out, types);
+  fprintf(out, "%u,%" PRIu64 ",%s,", episode->length, episode->count, mill_mine_rate(number, episode->count, r->duration_s, ""));
+  mill_mine_field(out, types);
   free(types);
   fputc(',', out);
   for (uint32_t k = 0; k + 1 < episode->length; k++) {
@@ -223,19 +247,24 @@ static int print_csv_episode(FILE *out, const struct mill_mining *m, const struc
   return 0;
 }
 
-int mill_mine_csv(FILE *out, const struct mill_mining *m, struct mill_error *error)
+void mill_mine_head(FILE *out, const struct mill_mining *m, const struct mill_mining_report *r)
 {
-  struct mill_mining_report r;
-  struct mill_mining_episode episode;
   char number[32];
-  mill_mining_report(m, &r);
   fprintf(out, "# spikemill %s\n", mill_version());
   mill_write_config(out, mill_mining_config(m));
   fprintf(out,
           "# input %s\n# spike_hash %016" PRIx64 "\n# events %" PRIu64 "\n# types %u\n# duration_s %s\n# support %" PRIu64 "\n",
-          r.input, r.spike_hash, r.events, r.types, mill_text_double(number, r.duration_s), r.support);
-  fprintf(out, "# levels %u\n# episodes %" PRIu64 "\n# count_hash %016" PRIx64 "\n# complete %s\n", r.levels, r.episodes,
-          r.count_hash, r.complete ? "yes" : "no");
+          r->input, r->spike_hash, r->events, r->types, mill_text_double(number, r->duration_s), r->support);
+  fprintf(out, "# levels %u\n# episodes %" PRIu64 "\n# listed %" PRIu64 "\n# count_hash %016" PRIx64 "\n# complete %s\n", r->levels,
+          r->episodes, r->listed, r->count_hash, r->complete ? "yes" : "no");
+}
+
+int mill_mine_csv(FILE *out, const struct mill_mining *m, struct mill_error *error)
+{
+  struct mill_mining_report r;
+  struct mill_mining_episode episode;
+  mill_mining_report(m, &r);
+  mill_mine_head(out, m, &r);
   fputs("length,count,rate_hz,types,intervals_ms\n", out);
   for (uint64_t i = 0; mill_mining_episode(m, i, &episode) == 0; i++)
     if (print_csv_episode(out, m, &r, &episode, error) < 0)
@@ -303,6 +332,8 @@ static void print_json_head(FILE *out, const struct mill_mining *m, const struct
   print_int(out, "max_length", r->max_length);
   print_int(out, "support", r->support);
   print_text(out, "support_asked", r->support_text);
+  print_text(out, "reduce", r->reduce);
+  print_int(out, "listed", r->listed);
 }
 
 /* [[low, high], …] in ms. */
@@ -338,7 +369,25 @@ static void print_json_episode(FILE *out, const struct mill_mining *m, const str
   for (uint32_t k = 0; k + 1 < episode->length; k++)
     print_bounds(out, k == 0, episode->low[k], episode->high[k], r->tick_ps);
   fprintf(out, "], \"count\": %" PRIu64 ", \"rate_hz\": %s}", episode->count,
-          rate_text(number, episode->count, r->duration_s, "null"));
+          mill_mine_rate(number, episode->count, r->duration_s, "null"));
+}
+
+static void print_json_score(FILE *out, const struct mill_mining *m, const struct mill_mining_report *r)
+{
+  struct mill_mining_score s;
+  char number[32];
+  if (mill_mining_score(m, &s) < 0) {
+    print_member(out, "score", "null");
+    return;
+  }
+  fputs("  \"score\": {\"truth\": ", out);
+  print_string(out, r->truth);
+  fprintf(out, ", \"precision\": %s", s.pairs ? mill_text_double(number, s.precision) : "null");
+  fprintf(out, ", \"recall\": %s", s.links ? mill_text_double(number, s.recall) : "null");
+  fprintf(out,
+          ", \"links\": %" PRIu64 ", \"links_found\": %" PRIu64 ", \"pairs\": %" PRIu64 ", \"pairs_false\": %" PRIu64
+          ", \"chains\": %u, \"chains_found\": %u},\n",
+          s.links, s.links_found, s.pairs, s.pairs_false, s.chains, s.chains_found);
 }
 
 int mill_mine_json(FILE *out, const struct mill_mining *m, struct mill_error *error)
@@ -360,6 +409,7 @@ int mill_mine_json(FILE *out, const struct mill_mining *m, struct mill_error *er
     print_json_episode(out, m, &r, &episode);
   }
   fputs("\n  ],\n", out);
+  print_json_score(out, m, &r);
   print_hash(out, "count_hash", r.count_hash);
   print_int(out, "memory_bytes", r.memory_bytes);
   print_member(out, "wall_s", mill_text_double(number, r.wall_s));

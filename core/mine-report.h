@@ -6,6 +6,23 @@
 #include <stdio.h>
 #include <spikemill/mining.h>
 
+/* ---- What its files share ---- */
+
+/* Comments: version, job, recording, sums; lines that start with "# ". */
+void mill_mine_head(FILE *out, const struct mill_mining *mining, const struct mill_mining_report *report);
+
+/* A CSV field, in quotes when it needs them. */
+void mill_mine_field(FILE *out, const char *text);
+
+/* The names of an episode's types as one text, separated by blanks, each in quotes when it needs them; malloc'ed, NULL when out of
+   memory. */
+char *mill_mine_types(const struct mill_mining *mining, const struct mill_mining_episode *episode);
+
+/* count / duration, or `none` when the recording has no duration. buffer ≥ 32 bytes. Returns buffer or `none`. */
+const char *mill_mine_rate(char *buffer, uint64_t count, double duration_s, const char *none);
+
+/* ---- Reports ---- */
+
 /* The recording, the settings, the levels, the `most` most frequent episodes of each level, longest level first, and the sum. */
 int mill_mine_table(FILE *out, const struct mill_mining *mining, uint64_t most, struct mill_error *error);
 

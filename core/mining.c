@@ -12,10 +12,12 @@
 #include "job.h"
 #include "levels.h"
 #include "memory.h"
+#include "occurrences.h"
 #include "registry.h"
 #include "simulation.h"
 #include "stream.h"
 #include "text.h"
+#include "truth.h"
 
 #define NAME_SIZE 8192
 
@@ -29,6 +31,8 @@ struct mill_mining {
   uint64_t support;
   uint32_t threads;
   struct mill_episodes episodes;
+  struct mill_occurrences *occurrences; /* NULL: not asked for */
+  struct mill_truth *truth;             /* NULL: none */
   int ran, complete;
   uint64_t count_hash, memory_before, peak_before, memory_bytes;
   double wall_s;
@@ -152,7 +156,8 @@ static int resolve(struct mill_mining *m, struct mill_error *error)
   if (job->support.kind == MILL_SUPPORT_RATE && m->duration == 0 && m->events)
     mill_note("%s: all events have one time, so that a support of %s is that of 1", job->spikes, job->support_text);
   m->threads = job->threads ? job->threads : mill_processors();
-  return 0;
+  const struct mill_truth_types types = {.types = m->types, .name = m->name, .info = &m->stream->info};
+  return job->truth ? mill_truth_read(job->truth, &types, &m->truth, error) : 0;
 }
 
 int mill_mining_open(const char *path, const char *const *overrides, size_t override_count, struct mill_mining **mining,
@@ -179,6 +184,8 @@ void mill_mining_free(struct mill_mining *m)
   if (!m)
     return;
   mill_episodes_free(&m->episodes);
+  mill_occurrences_free(m->occurrences);
+  mill_truth_free(m->truth);
   for (uint32_t i = 0; m->name && i < m->types; i++)
     free(m->name[i]);
   free(m->name);
@@ -230,6 +237,8 @@ static int search(struct mill_mining *m, double begun, struct mill_error *error)
   measure(m);
   mill_release(m->stream->event);
   m->stream->event = NULL;
+  if (job->occurrences && mill_occurrences_open(mill_counting_input(counting), &m->occurrences, error) < 0)
+    goto done;
   const struct mill_levels_setup levels = {.counting = counting,
                                            .types = m->types,
                                            .interval_count = job->interval_count,
@@ -263,7 +272,8 @@ int mill_mining_run(struct mill_mining *m, int (*progress)(const struct mill_min
   if (m->events)
     rc = search(m, begun, error);
   m->complete = rc == 0;
-  if (mill_episodes_sort(&m->episodes, m->job->interval, &m->count_hash, rc == 0 ? error : NULL) < 0) {
+  if (mill_episodes_sort(&m->episodes, m->job->interval, &m->count_hash, rc == 0 ? error : NULL) < 0 ||
+      mill_episodes_reduce(&m->episodes, m->job->reduce, rc == 0 ? error : NULL) < 0) {
     m->episodes.levels = 0;
     m->complete = 0;
     rc = -1;
@@ -275,17 +285,25 @@ int mill_mining_run(struct mill_mining *m, int (*progress)(const struct mill_min
 
 /* ---- Results ---- */
 
-static uint64_t episode_count(const struct mill_mining *m)
+/* Of a level: how many are frequent, or are listed. */
+static uint32_t size_of(const struct mill_episode_level *level, int listed)
+{
+  return listed ? level->listed : level->count;
+}
+
+static uint64_t episode_count(const struct mill_mining *m, int listed)
 {
   uint64_t count = 0;
   for (uint32_t n = 1; n <= m->episodes.levels; n++)
-    count += m->episodes.level[n].count;
+    count += size_of(&m->episodes.level[n], listed);
   return count;
 }
 
 void mill_mining_report(const struct mill_mining *m, struct mill_mining_report *report)
 {
   static const char *const ties[] = {[MILL_TIES_ORDER] = "order", [MILL_TIES_STRICT] = "strict"};
+  static const char *const reduce[] = {
+      [MILL_REDUCE_NONE] = "none", [MILL_REDUCE_CLOSED] = "closed", [MILL_REDUCE_MAXIMAL] = "maximal"};
   const struct mill_job *job = m->job;
   const struct mill_stream *s = m->stream;
   *report = (struct mill_mining_report){.input = job->spikes,
@@ -304,7 +322,7 @@ void mill_mining_report(const struct mill_mining *m, struct mill_mining_report *
                                         .support_text = job->support_text,
                                         .levels = m->episodes.levels,
                                         .complete = m->complete,
-                                        .episodes = episode_count(m),
+                                        .episodes = episode_count(m, 0),
                                         .count_hash = m->count_hash,
                                         .memory_bytes = m->memory_bytes,
                                         .wall_s = m->wall_s,
@@ -313,7 +331,12 @@ void mill_mining_report(const struct mill_mining *m, struct mill_mining_report *
                                         .repeats = job->repeats,
                                         .interval_count = job->interval_count,
                                         .interval = job->interval,
-                                        .intervals_text = job->intervals_text};
+                                        .intervals_text = job->intervals_text,
+                                        .listed = episode_count(m, 1),
+                                        .reduce = reduce[job->reduce],
+                                        .occurrences = job->occurrences,
+                                        .graph = job->graph,
+                                        .truth = job->truth};
 }
 
 int mill_mining_level(const struct mill_mining *m, uint32_t level, struct mill_mining_level *out)
@@ -321,26 +344,69 @@ int mill_mining_level(const struct mill_mining *m, uint32_t level, struct mill_m
   if (level < 1 || level > m->episodes.levels)
     return -1;
   const struct mill_episode_level *l = &m->episodes.level[level];
-  *out = (struct mill_mining_level){.candidates = l->candidates, .frequent = l->count, .wall_s = l->wall_s};
+  *out = (struct mill_mining_level){.candidates = l->candidates, .frequent = l->count, .wall_s = l->wall_s, .listed = l->listed};
   return 0;
 }
 
-int mill_mining_episode(const struct mill_mining *m, uint64_t index, struct mill_mining_episode *out)
+/* Whether an episode of the store counts as found: the one place where that is decided. */
+static int is_reported(const struct mill_mining *m, uint32_t level, uint32_t index)
+{
+  return mill_episode_at(&m->episodes, level, index)->count >= m->support;
+}
+
+/* Describes an episode by its number in one of the two lists. */
+static int get_episode(const struct mill_mining *m, uint64_t number, int listed, struct mill_mining_episode *out)
 {
   const struct mill_episodes *e = &m->episodes;
   uint32_t interval[MILL_LENGTH_MAX], n = 1;
-  for (; n <= e->levels && index >= e->level[n].count; n++)
-    index -= e->level[n].count;
+  for (; n <= e->levels && number >= size_of(&e->level[n], listed); n++)
+    number -= size_of(&e->level[n], listed);
   if (n > e->levels)
     return -1;
-  uint32_t at = e->level[n].order[index];
+  const struct mill_episode_level *level = &e->level[n];
+  const uint32_t at = (listed && level->list ? level->list : level->order)[number];
   out->length = n;
   out->count = mill_episode_at(e, n, at)->count;
+  out->reported = is_reported(m, n, at);
   mill_episode_nodes(e, n, at, out->type, interval);
   for (uint32_t k = 0; k + 1 < n; k++) {
     out->low[k] = m->job->interval[interval[k]].low;
     out->high[k] = m->job->interval[interval[k]].high;
   }
+  return 0;
+}
+
+int mill_mining_episode(const struct mill_mining *m, uint64_t index, struct mill_mining_episode *out)
+{
+  return get_episode(m, index, 1, out);
+}
+
+int mill_mining_frequent(const struct mill_mining *m, uint64_t index, struct mill_mining_episode *out)
+{
+  return get_episode(m, index, 0, out);
+}
+
+int mill_mining_occurrences(struct mill_mining *m, uint64_t index, int (*take)(const int64_t *ticks, void *self), void *self,
+                            struct mill_error *error)
+{
+  struct mill_mining_episode e;
+  struct mill_interval gap[MILL_LENGTH_MAX];
+  int rc;
+  if (!m->job->occurrences)
+    return mill_fail(error, MILL_USAGE, "the occurrences were not asked for (the job's key `occurrences`)");
+  if (mill_mining_episode(m, index, &e) < 0)
+    return mill_fail(error, MILL_USAGE, "there is no episode %" PRIu64, index);
+  for (uint32_t k = 0; k + 1 < e.length; k++)
+    gap[k] = (struct mill_interval){e.low[k], e.high[k]};
+  rc = mill_occurrences_find(m->occurrences, e.length, e.type, gap, take, self, error);
+  return rc > 0 ? mill_fail(error, MILL_INTERRUPTED, "interrupted at the occurrences of episode %" PRIu64, index) : rc;
+}
+
+int mill_mining_score(const struct mill_mining *m, struct mill_mining_score *score)
+{
+  if (!m->truth)
+    return -1;
+  mill_truth_score(m->truth, m, score);
   return 0;
 }
 

@@ -55,7 +55,7 @@ static int same_episode(const struct mill_mining_episode *a, const struct mill_m
 static int has_episode(const struct mill_mining *mining, uint64_t at, const struct mill_mining_episode *wanted)
 {
   struct mill_mining_episode episode;
-  for (; mill_mining_episode(mining, at, &episode) == 0; at++) {
+  for (; mill_mining_frequent(mining, at, &episode) == 0; at++) {
     if (same_episode(&episode, wanted))
       return 1;
   }
@@ -85,8 +85,8 @@ static char *first_difference(struct mill_mining *const mining[2], const char *c
   char *shown, *sentence;
   int has[2], same, only;
   for (uint64_t at = 0;; at++) {
-    has[0] = mill_mining_episode(mining[0], at, &episode[0]) == 0;
-    has[1] = mill_mining_episode(mining[1], at, &episode[1]) == 0;
+    has[0] = mill_mining_frequent(mining[0], at, &episode[0]) == 0;
+    has[1] = mill_mining_frequent(mining[1], at, &episode[1]) == 0;
     if (!has[0] && !has[1])
       return mill_sentence("`%s` and `%s` gave other counts before, but not when they ran again", name[0], name[1]);
     same = has[0] && has[1] && same_episode(&episode[0], &episode[1]);

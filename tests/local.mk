@@ -33,10 +33,12 @@ check_PROGRAMS += \
   tests/neuron-models \
   tests/neuron-values \
   tests/nvrtc \
+  tests/occurrences \
   tests/output \
   tests/param \
   tests/recordings \
   tests/random-networks \
+  tests/reduce \
   tests/registry \
   tests/rule-values \
   tests/strategies \
@@ -45,6 +47,7 @@ check_PROGRAMS += \
   tests/stream \
   tests/text \
   tests/threads \
+  tests/truth \
   tests/value \
   tests/weights
 LDADD = core/libmill.la
@@ -59,6 +62,7 @@ test_scripts = \
   tests/generate-command.test \
   tests/hashes.test \
   tests/hostile.test \
+  tests/mine-results.test \
   tests/mine.test \
   tests/new.test \
   tests/peers-neuron.test
@@ -162,6 +166,7 @@ VALGRIND_TESTS = \
   tests/neuron-values \
   tests/output \
   tests/param \
+  tests/reduce \
   tests/registry \
   tests/strategies \
   tests/stimuli \
@@ -169,6 +174,7 @@ VALGRIND_TESTS = \
   tests/stream \
   tests/text \
   tests/threads \
+  tests/truth \
   tests/value \
   tests/weights
 CAREFUL_TESTS = $(VALGRIND_TESTS) \
@@ -181,7 +187,9 @@ CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/compare.test \
   tests/generate-command.test \
   tests/hostile.test \
+  tests/mine-results.test \
   tests/mine.test \
+  tests/occurrences \
   tests/memory
 
 # SPIKEMILL_PLUGIN_PATH is for the programs that load plugins themselves; scripts run the command, which finds the build tree's.

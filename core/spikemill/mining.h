@@ -59,6 +59,10 @@ struct mill_mining_report {
   uint32_t interval_count;
   const struct mill_interval *interval; /* [interval_count] ticks, in order of low, high */
   const char *intervals_text;   /* as asked for: "(0,5] (5,10] ms" */
+  uint64_t listed;              /* of the episodes, those that the reduction leaves */
+  const char *reduce;           /* "none", "closed", "maximal" */
+  const char *occurrences, *graph, *truth; /* files that the job names, seen from the working directory; NULL: none. A mining reads the
+                                   last; the first two are the caller's to write */
 };
 void mill_mining_report(const struct mill_mining *mining, struct mill_mining_report *report);
 
@@ -66,6 +70,7 @@ struct mill_mining_level {
   uint64_t candidates, frequent;
   uint64_t culled;              /* candidates that a cheaper bound ruled out; 0 for counters without one */
   double wall_s;
+  uint64_t listed;              /* of the frequent ones, those that the reduction leaves */
 };
 /* level 1 … report.levels. 0, or -1 when there is no such level. */
 int mill_mining_level(const struct mill_mining *mining, uint32_t level, struct mill_mining_level *out);
@@ -75,9 +80,31 @@ struct mill_mining_episode {
   uint64_t count;
   uint32_t type[64];            /* [length] */
   int64_t low[64], high[64];    /* [length - 1] ticks */
+  int reported;                 /* 1: counts as found */
 };
-/* Episode index 0 … report.episodes-1: by length, then by types and intervals. 0, or -1 when there is none. */
+/* Of the listed ones (the job's key `reduce`), index 0 … report.listed-1: by length, then by types and intervals. 0, or -1 when there is
+   none. */
 int mill_mining_episode(const struct mill_mining *mining, uint64_t index, struct mill_mining_episode *out);
+/* Of all frequent ones, listed or not, index 0 … report.episodes-1, in the same order. */
+int mill_mining_frequent(const struct mill_mining *mining, uint64_t index, struct mill_mining_episode *out);
+
+/* Calls `take` for as many occurrences of a listed episode as its count says, in order, none of which overlap, with the ticks of their
+   nodes [length], ascending: the one that ends first, then the one that ends first of those that start after it, and so on; of those
+   that end at one event the one that starts last. Their memory is that of one of them. When `take` returns 1 that is MILL_INTERRUPTED.
+   Only for a job that asks for it (its key `occurrences`): the recording is not kept otherwise, which is MILL_USAGE. */
+int mill_mining_occurrences(struct mill_mining *mining, uint64_t index, int (*take)(const int64_t *ticks, void *self), void *self,
+                            struct mill_error *error);
+
+/* What was found against what the job's key `truth` says was planted. A planted link A → B is found when the pair A, B is frequent, and
+   reported, with an interval that holds the link's delay. Every other pair that is found is a false one. */
+struct mill_mining_score {
+  uint64_t links, links_found;  /* planted ones: different types or delays */
+  uint64_t pairs, pairs_false;  /* ordered pairs of types that are found with any interval, and those that are no planted link */
+  double precision, recall;     /* (pairs - pairs_false) / pairs and links_found / links; NaN when there are none */
+  uint32_t chains, chains_found; /* found: the whole chain is one frequent, reported episode with intervals that hold its delays */
+};
+/* 0, or -1 when the job names no truth. */
+int mill_mining_score(const struct mill_mining *mining, struct mill_mining_score *score);
 
 /* The name of a type: "A", "exc:12". Types are the units with at least one event, numbered from 0 in order of units. NULL when there is no
    such type. */
