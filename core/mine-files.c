@@ -115,8 +115,9 @@ int mill_mine_files_begin(struct mill_mine_files *files, const char *output, con
   files->file[MILL_MINE_OCCURRENCES].path = report->occurrences;
   for (int kind = 0; kind < MILL_MINE_FILES; kind++) {
     struct mill_mine_file *file = &files->file[kind];
-    if (file->path && (check_inputs(files, kind, job, report, error) < 0 || mill_output_begin(file->path, &file->part, error) < 0 ||
-                       check_others(files, kind, error) < 0))
+    if (file->path && (mill_output_spares(file->path, report->input, error) < 0 || mill_output_spares(file->path, job, error) < 0 ||
+                       mill_output_spares(file->path, report->truth, error) < 0 ||
+                       mill_output_begin(file->path, &file->part, error) < 0 || check_others(files, kind, error) < 0))
       return -1;
   }
   return 0;

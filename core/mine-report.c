@@ -123,7 +123,7 @@ static int print_level(FILE *out, const struct mill_mining *m, const struct mill
   else
     fprintf(out, "%" PRIu64 " frequent episode%s", listed, listed == 1 ? "" : "s");
   if (listed < level->frequent)
-    fprintf(out, " that are %s, of %" PRIu64 " in all", r->reduce, level->frequent);
+    fprintf(out, " (%s; %" PRIu64 " in all)", r->reduce, level->frequent);
   fputs(n > 1 ? ", gaps in ms\n" : "\n", out);
   for (uint64_t i = 0; i < listed && i < most; i++)
     print_episode(out, m, r, rank[i].index);

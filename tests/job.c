@@ -1,6 +1,7 @@
 // Mining jobs: the notations of support and intervals, exact to the last event and the last picosecond, and what a job file may hold.
 #include <sys/stat.h>
 
+#include "episodes.h"
 #include "job.h"
 #include "mine.h"
 #include "param.h"
@@ -280,6 +281,13 @@ static const struct {
     {GOOD "backend = cuda\n", "j.ini:4: [mining] backend = cuda: no CUDA backend", MILL_RESOURCES},
     {GOOD "counter = seriel\n", "j.ini:4: [mining] counter = seriel: ", MILL_USAGE},
     {GOOD "counter = seriel\n", "did you mean `serial`?", MILL_USAGE},
+    {GOOD "reduce = close\n", "j.ini:4: [mining] reduce = close: must be one of none | closed | maximal", MILL_USAGE},
+    {GOOD "spikes = j.ini\ngraph = g.svg\n",
+     "j.ini:5: [mining] graph = g.svg: the name of the file ends in .csv, or in .dot or .gv", MILL_USAGE},
+    {GOOD "spikes = j.ini\noccurrences = o.dot\n", "j.ini:5: [mining] occurrences = o.dot: the name of the file ends in .csv",
+     MILL_USAGE},
+    {GOOD "spikes = j.ini\noccurrences = x/.csv\n", "j.ini:5: [mining] occurrences = x/.csv: the name of the file ends in .csv",
+     MILL_USAGE},
     {GOOD, "`spikes` is missing", MILL_USAGE},
     {"support = $n\nintervals = (0,5] ms\n", "j.ini:2: [mining] support = $n: ", MILL_USAGE},
 };
@@ -316,7 +324,7 @@ static void test_good_job(void)
   put_file(in_folder("s.csv"), "type,time_ms\nA,1\n", 17);
   const char *path =
       write_job("![define]\nw = 2.5\n[mining]\nrepeats = yes\nspikes = s.csv\nsupport = $w * 2/s\nintervals = (0, $w] ms\n"
-                "memory = 1.5M\ncounter = serial\n");
+                "memory = 1.5M\ncounter = serial\ngraph = /tmp/g.gv\ntruth = t.ini\nreduce = closed\noccurrences = o.csv\n");
   if (!ok(!mill_job_read(path, sets, 2, &job, &error), "a job with [define] and --set"))
     bail("%s", error.text);
   is_str(job->spikes, in_folder("s.csv"), "spikes lie beside the job");
@@ -324,10 +332,16 @@ static void test_good_job(void)
   ok(job->interval_count == 1 && job->interval[0].high == 2500000000, "an expression as a bound");
   ok(job->repeats == 1 && job->ties == 1 && job->max_length == 3 && job->memory == 1572864 && job->max_candidates == 100000000,
      "every key");
+  ok(job->reduce == MILL_REDUCE_CLOSED, "the reduction");
+  is_str(job->occurrences, in_folder("o.csv"), "files lie beside the job, too");
+  is_str(job->truth, in_folder("t.ini"), "and the truth");
+  is_str(job->graph, "/tmp/g.gv", "but not those with a whole path");
   is_str(job->counter.plugin->name, "serial", "the counter");
   want = "[define]\nw = 2.5\n\n[mining]\nspikes = s.csv\ncounter = serial\nsupport = $w * 2/s\nintervals = (0, $w] ms\nmax_length "
          "= 3\n"
-         "ties = strict\nrepeats = yes\nmax_candidates = 1e8\nmemory = 1.5M\nbackend = auto\nthreads = 0\n";
+         "ties = strict\nrepeats = yes\nmax_candidates = 1e8\nmemory = 1.5M\nbackend = auto\nthreads = 0\nreduce = "
+         "closed\noccurrences = o.csv\ngraph = "
+         "/tmp/g.gv\ntruth = t.ini\n";
   is_str(job->config, want, "its text has every value, in the order of the table");
   mill_job_free(job);
   static const char *const options[] = {"mining.intervals=(0,5] ms", "mining.support=2/s"};
@@ -335,6 +349,7 @@ static void test_good_job(void)
   if (!ok(!mill_job_read(text, options, 2, &job, &error), "a job made of options"))
     bail("%s", error.text);
   is_str(job->spikes, text, "its spikes");
+  ok(job->reduce == MILL_REDUCE_NONE && !job->occurrences && !job->graph && !job->truth, "nothing more is asked for");
   ok(job->max_length == 64 && job->ties == 0 && job->repeats == 0 && job->memory == UINT64_C(1) << 30 && job->threads == 0,
      "defaults");
   is_str(job->counter.plugin->name, "latest-start", "default counter");

@@ -157,7 +157,7 @@ static const struct {
     {"", "A (0,5] B", "", ""},
     {"A@1 A@2 A@2", "A", "1/2/2/", "1/2/"},
     {"A@1 A@2 B@3", "A (0,5] B", "2 3/", "2 3/"}, // of two starts the later one
-    {"A@0 A@1 B@5 B@6", "A (4,6] B", "1 6/", "1 6/"},
+    {"A@0 A@1 B@5 B@6", "A (4,6] B", "0 5/", "0 5/"},
     {"A@0 A@1 B@4 B@5 B@6", "A (3,6] B", "0 4/", "0 4/"}, // the one that ends first
     {"A@0 B@1 A@1 B@2", "A (0,1] B", "0 1/1 2/", "0 1/"},
     {"A@0 B@2 B@3 C@5", "A (0,5] B (0,5] C", "0 3 5/", "0 3 5/"}, // of two nodes in between the later one
