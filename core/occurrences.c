@@ -130,8 +130,9 @@ static int trace(struct mill_occurrences *o, uint32_t length, const uint32_t *ty
       return -1;
     from = next;
   }
-  for (at = o->hops - 1; o->hop[at].event != ends.event; at--) /* others may have its time */
-    ;
+  at = o->hops - 1;
+  while (at > from && o->hop[at].event != ends.event) /* others may have its time */
+    at--;
   for (uint32_t k = length; k--; at = o->hop[at].before)
     ticks[k] = list_of(o, type[k]).time[o->hop[at].event];
   return 0;
