@@ -53,6 +53,8 @@ int mill_mine_occurrences(FILE *out, struct mill_mining *m, struct mill_error *e
   struct mill_mining_episode episode;
   struct writing w = {.out = out};
   int rc = 0;
+  if (mill_interrupted())
+    return mill_fail(error, MILL_INTERRUPTED, "interrupted before the occurrences");
   mill_mining_report(m, &r);
   w.tick_ps = r.tick_ps;
   mill_mine_head(out, m, &r);
