@@ -11,21 +11,19 @@ struct request {
   struct mill_request common;
   const char *output;
 };
-#define PATH(name, doc, key)                                                                                                       \
-  {                                                                                                                                \
-    {name, 0, "FILE", doc, 0}, MILL_USE_PATH, key, 0, 0, 0                                                                         \
-  }
 static const struct mill_row rows[] = {
-    MILL_ROW_TEXT("output", 'o', "FILE", "write all episodes to FILE.csv, FILE.json or FILE.txt", struct request, output),
+    MILL_ROW_TEXT("output", 'o', "FILE", "write the listed episodes to FILE.csv, FILE.json or FILE.txt", struct request, output),
     MILL_ROWS_MINING,
     MILL_ROW_KEY("counter", "NAME", "how episodes are counted (default: latest-start)", "mining.counter"),
     MILL_ROW_KEY("backend", "auto|cpu|cuda", "where to count", "mining.backend"),
     MILL_ROW_KEY("threads", "N", "worker threads (default: one a processor)", "mining.threads"),
     MILL_ROW_KEY("reduce", "none|closed|maximal", "which frequent episodes are listed (default: none, all of them)",
                  "mining.reduce"),
-    PATH("occurrences", "write the times of the occurrences of the listed episodes to FILE.csv", "mining.occurrences"),
-    PATH("graph", "write the links between types to FILE.csv, FILE.dot or FILE.gv", "mining.graph"),
-    PATH("truth", "tell how much of what was planted is found: FILE.truth.ini of spikemill generate", "mining.truth"),
+    MILL_ROW_PATH("occurrences", "FILE", "write the times of the occurrences of the listed episodes to FILE.csv",
+                  "mining.occurrences"),
+    MILL_ROW_PATH("graph", "FILE", "write the links between types to FILE.csv, FILE.dot or FILE.gv", "mining.graph"),
+    MILL_ROW_PATH("truth", "FILE", "tell how much of what was planted is found: FILE.truth.ini of spikemill generate",
+                  "mining.truth"),
     MILL_ROWS_COMMON("no progress, no table"),
 };
 #define COUNT (sizeof rows / sizeof *rows)

@@ -104,6 +104,7 @@ struct mill_row {
 };
 
 #define MILL_ROW_KEY(name, value, doc, key) {{name, 0, value, doc, 0}, MILL_USE_KEY, key, 0, 0, 0}
+#define MILL_ROW_PATH(name, value, doc, key) {{name, 0, value, doc, 0}, MILL_USE_PATH, key, 0, 0, 0}
 #define MILL_ROW_TEXT(name, letter, value, doc, type, member)                                                                    \
   {{name, letter, value, doc, 0}, MILL_USE_TEXT, NULL, offsetof(type, member), 0, 0}
 #define MILL_ROW_INT(name, value, doc, type, member, least, most)                                                                \
@@ -132,7 +133,7 @@ struct mill_row {
 
 /* Of mining, whatever varies: mine, compare. */
 #define MILL_ROWS_MINING                                                                                                         \
-  {{"spikes", 0, "FILE|DIR", "other spikes than the job file's", 0}, MILL_USE_PATH, "mining.spikes", 0, 0, 0},                   \
+  MILL_ROW_PATH("spikes", "FILE|DIR", "other spikes than the job file's", "mining.spikes"),                                      \
       MILL_ROW_KEY("columns", "type,time_ms", "columns of a text file without a header", "mining.columns"),                      \
       MILL_ROW_KEY("tick", "'0.1 ms'", "grid of the times of a text file", "mining.tick"),                                       \
       MILL_ROW_KEY("support", "N|R/s|F%", "least count of a frequent episode", "mining.support"),                                \

@@ -19,8 +19,8 @@ struct mill_mine_files {
 /* Whether a file of episodes can have this name; MILL_USAGE when not. */
 int mill_mine_files_check(const char *output, struct mill_error *error);
 
-/* Before anything is counted: makes the unfinished files, so that a place that cannot be written is known then. `output` (the file of
-   episodes) may be NULL, the others are those of the report; `job` is what the user named as input. MILL_USAGE when a file would
+/* Before anything is counted: makes the unfinished files, so that a place that cannot be written is known then. `output` (the file
+   of episodes) may be NULL, the others are those of the report; `job` is what the user named as input. MILL_USAGE when a file would
    replace another one or something that is read. */
 int mill_mine_files_begin(struct mill_mine_files *files, const char *output, const char *job, const struct mill_mining_report *report,
                           struct mill_error *error);

@@ -1,7 +1,7 @@
-/* Occurrences of one episode after the other. The ends of an episode and the latest start of each are found as the counter latest-start
-   finds them, without a thought of the nodes in between. Those of an occurrence that is taken lie between its start and its end, and are
-   looked for there, from the start on. So memory is that of the two longest lists of events and of one occurrence's span, whatever the
-   length of the episode. */
+/* Occurrences of one episode after the other. The ends of an episode and the latest start of each are found as the counter
+   latest-start finds them, without a thought of the nodes in between. Those of an occurrence that is taken lie between its start
+   and its end, and are looked for there, from the start on. So memory is that of the two longest lists of events and of one
+   occurrence's span, whatever the length of the episode. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
@@ -53,8 +53,8 @@ static uint32_t begin(struct list a, struct end *out)
   return a.count;
 }
 
-/* From the ends of a prefix, whose last type is a, to those of the prefix with one more node, of type b. Starts ascend with ends, so that
-   the latest end in reach has the latest start. Returns how many there are. */
+/* From the ends of a prefix, whose last type is a, to those of the prefix with one more node, of type b. Starts ascend with ends,
+   so that the latest end in reach has the latest start. Returns how many there are. */
 static uint32_t extend(struct list a, struct list b, struct mill_interval gap, const struct end *in, uint32_t ends, struct end *out)
 {
   uint32_t far = 0, found = 0; /* ends 0 … far - 1 are further away than the low bound */

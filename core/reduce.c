@@ -1,6 +1,6 @@
-/* Reductions of the list of frequent episodes. Each episode knows its prefix and its suffix in the level before, so that one look at
-   each is enough. An episode that a much longer one begins or ends with need not be found from there: the ones in between are frequent
-   as well, and the shortest of them has one node more than it. */
+/* Reductions of the list of frequent episodes. Each episode knows its prefix and its suffix in the level before, so that one look
+   at each is enough. An episode that a much longer one begins or ends with need not be found from there: the ones in between are
+   frequent as well, and the shortest of them has one node more than it. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif

@@ -35,9 +35,10 @@ struct mill_truth_types {
   const struct mill_stream_info *info;
 };
 
-/* Reads a truth file: INI with a section [chain.NAME] for each chain, with `units`, its types separated by blanks, and `delay_ms`, one for
-   all of its links or one for each; `probability` and `interval` and the sections [generate] and [stream], which `spikemill generate`
-   adds, are not looked at. MILL_DATA with file, line and key for what is not so and for units that the recording does not have. */
+/* Reads a truth file: INI with a section [chain.NAME] for each chain, with `units`, its types separated by blanks, and `delay_ms`,
+   one for all of its links or one for each; `probability` and `interval` and the sections [generate] and [stream], which `spikemill
+   generate` adds, are not looked at. MILL_DATA with file, line and key for what is not so and for units that the recording does not
+   have. */
 int mill_truth_read(const char *path, const struct mill_truth_types *types, struct mill_truth **truth, struct mill_error *error);
 
 /* The mining must be one of the types that the truth was read with. */
