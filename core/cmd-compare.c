@@ -43,6 +43,7 @@ static const struct mill_row rows[] = {
     MILL_ROW_TEXT("csv", 0, "FILE", "write the table as CSV", struct request, csv),
     MILL_ROWS_RUN,
     MILL_ROWS_MINING,
+    MILL_ROWS_SIGNIFICANCE,
     MILL_ROWS_COMMON("exit status only"),
 };
 #define COUNT (sizeof rows / sizeof *rows)

@@ -14,6 +14,8 @@ struct request {
 static const struct mill_row rows[] = {
     MILL_ROW_TEXT("output", 'o', "FILE", "write the listed episodes to FILE.csv, FILE.json or FILE.txt", struct request, output),
     MILL_ROWS_MINING,
+    MILL_ROWS_SIGNIFICANCE,
+    MILL_ROW_KEY("seed", "N", "seed of the surrogates (default: 1)", "mining.seed"),
     MILL_ROW_KEY("counter", "NAME", "how episodes are counted (default: latest-start)", "mining.counter"),
     MILL_ROW_KEY("backend", "auto|cpu|cuda", "where to count", "mining.backend"),
     MILL_ROW_KEY("threads", "N", "worker threads (default: one a processor)", "mining.threads"),

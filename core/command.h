@@ -144,6 +144,16 @@ struct mill_row {
       MILL_ROW_KEY("max-candidates", "N", "most candidates of a level (default: 1e8)", "mining.max_candidates"),                 \
       MILL_ROW_KEY("memory", "BYTES", "memory for episodes and counter, with K, M, G, T (default: 1G)", "mining.memory")
 
+/* Tests of what was mined. */
+#define MILL_ROWS_SIGNIFICANCE                                                                                                   \
+  MILL_ROW_KEY("significance", "none|model|surrogate=N", "test episodes by a model or by N surrogates (default: none)",          \
+               "mining.significance"),                                                                                           \
+      MILL_ROW_KEY("surrogate", "KIND", "dither (default), dither-refractory, isi-shuffle or shift", "mining.surrogate"),        \
+      MILL_ROW_KEY("dither", "MS", "how far an event of a surrogate may move (default: 20)", "mining.dither"),                   \
+      MILL_ROW_KEY("e0", "independence|E", "weak link of the model, a probability (default: independence)", "mining.e0"),        \
+      MILL_ROW_KEY("bin", "MS", "time bin of the model (default: 1)", "mining.bin"),                                             \
+      MILL_ROW_KEY("q", "Q", "false discovery rate of significant episodes (default: 0.05)", "mining.q")
+
 /* mill_args.seen and mill_request.given have a bit for each row. */
 #define MILL_ROWS_MOST 64
 #define MILL_ROWS_FIT(rows) _Static_assert(sizeof(rows) / sizeof *(rows) <= MILL_ROWS_MOST, "a bit for each option")

@@ -84,6 +84,7 @@ static void lay_out(struct mill_counting *c, const struct mill_counting_setup *s
 {
   const uint32_t n = (uint32_t)setup->events;
   uint32_t rank = 0;
+  memset(c->first, 0, ((size_t)setup->types + 1) * sizeof *c->first);
   for (uint32_t i = 0; i < n; i++) {
     const struct mill_event *e = &setup->event[i];
     rank += i && e->tick != e[-1].tick;
@@ -108,6 +109,16 @@ static int passed(const struct mill_counting *c, int failed, struct mill_error *
   return failed ? mill_fail_within(error, "counter `%s`", c->plugin->name) : 0;
 }
 
+/* Opens the plugin on the events of the setup. */
+static int start(struct mill_counting *c, const struct mill_counting_setup *setup, struct mill_error *error)
+{
+  lay_out(c, setup);
+  if (!passed(c, c->ops->open(&mill_host, setup->params, &c->input, &c->self, error), error))
+    return 0;
+  c->self = NULL;
+  return -1;
+}
+
 int mill_counting_open(const struct mill_counting_setup *setup, struct mill_counting **counting, struct mill_error *error)
 {
   struct mill_counting *c = NULL;
@@ -118,7 +129,6 @@ int mill_counting_open(const struct mill_counting_setup *setup, struct mill_coun
   c->ops = setup->plugin->ops;
   if (allocate(c, setup, error))
     goto failed;
-  lay_out(c, setup);
   c->input = (struct mill_counter_input){
       .events = (uint32_t)setup->events,
       .types = setup->types,
@@ -136,14 +146,24 @@ int mill_counting_open(const struct mill_counting_setup *setup, struct mill_coun
       .team = setup->team,
       .workers = mill_team_size(setup->team),
   };
-  if (passed(c, c->ops->open(&mill_host, setup->params, &c->input, &c->self, error), error))
+  if (start(c, setup, error))
     goto failed;
   *counting = c;
   return 0;
 failed:
-  c->self = NULL;
   mill_counting_close(c);
   return -1;
+}
+
+int mill_counting_restart(struct mill_counting *c, const struct mill_counting_setup *setup, struct mill_error *error)
+{
+  if (c->self)
+    c->ops->close(c->self);
+  c->self = NULL;
+  if (setup->events != c->input.events || setup->types != c->input.types)
+    return mill_fail(error, MILL_USAGE, "%" PRIu64 " events of %" PRIu32 " types to go on with; %" PRIu32 " of %" PRIu32 " expected",
+                     setup->events, setup->types, c->input.events, c->input.types);
+  return check(setup, error) ? -1 : start(c, setup, error);
 }
 
 int mill_counting_count(struct mill_counting *counting, const struct mill_candidates *candidates, uint64_t *counts,

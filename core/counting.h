@@ -27,6 +27,9 @@ struct mill_counting;
    types, with MILL_USAGE for an interval that is not 0 <= low < high and for threshold 0, with MILL_RESOURCES when memory is
    short, with what the plugin says, behind its name. */
 int mill_counting_open(const struct mill_counting_setup *setup, struct mill_counting **counting, struct mill_error *error);
+/* Begins anew with other events, as many and of as many types, and the setup of the opening in all else: what the plugin kept is gone,
+   the memory of the columns is used again. After a failure the counting can be closed, and nothing else. */
+int mill_counting_restart(struct mill_counting *counting, const struct mill_counting_setup *setup, struct mill_error *error);
 int mill_counting_count(struct mill_counting *counting, const struct mill_candidates *candidates, uint64_t *counts,
                         struct mill_error *error);
 int mill_counting_keep(struct mill_counting *counting, uint32_t level, uint32_t n, const uint64_t *kept, struct mill_error *error);

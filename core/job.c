@@ -130,11 +130,21 @@ static int load_counter(struct mill_job *job, const char *name, struct mill_erro
                           choice->values, error);
 }
 
-static int check_unused(const struct mill_job *job, struct mill_error *error)
+/* All keys of the section: the job's, those of significance, the counter's. */
+enum { TABLES = 3 };
+static void list_tables(const struct mill_job *job, struct mill_param_table *table)
 {
   const struct mill_plugin *plugin = job->counter.plugin;
-  const struct mill_param_table tables[] = {{job_specs, COUNT(job_specs)}, {plugin->params, plugin->param_count}};
-  return mill_param_check_unused(job->ini, job->place.section, tables, COUNT(tables), error);
+  table[0] = mill_job_table();
+  table[1] = mill_significance_table();
+  table[2] = (struct mill_param_table){plugin->params, plugin->param_count};
+}
+
+static int check_unused(const struct mill_job *job, struct mill_error *error)
+{
+  struct mill_param_table tables[TABLES];
+  list_tables(job, tables);
+  return mill_param_check_unused(job->ini, job->place.section, tables, TABLES, error);
 }
 
 /* The keys with a notation of their own. */
@@ -175,16 +185,16 @@ static int find_spikes(struct mill_job *job, const char *spikes, struct mill_err
   return rc;
 }
 
-/* The place of a key in the tables: those of the job, then those of the counter. */
+/* The place of a key in the tables. */
 static size_t rank_of(const struct mill_job *job, const char *key)
 {
-  const struct mill_plugin *plugin = job->counter.plugin;
-  for (size_t i = 0; i < COUNT(job_specs); i++)
-    if (strcmp(job_specs[i].key, key) == 0)
-      return i;
-  for (size_t i = 0; i < plugin->param_count; i++)
-    if (strcmp(plugin->params[i].key, key) == 0)
-      return COUNT(job_specs) + i;
+  struct mill_param_table table[TABLES];
+  size_t rank = 0;
+  list_tables(job, table);
+  for (size_t t = 0; t < TABLES; t++)
+    for (size_t i = 0; i < table[t].count; i++, rank++)
+      if (strcmp(table[t].specs[i].key, key) == 0)
+        return rank;
   return SIZE_MAX;
 }
 
@@ -201,11 +211,14 @@ static void order_entries(const struct mill_job *job)
   }
 }
 
-static int add_defaults(struct mill_job *job, const struct mill_param_spec *specs, size_t count)
+/* Those that have an effect. */
+static int add_defaults(struct mill_job *job, const struct mill_param_table *table)
 {
-  for (size_t i = 0; i < count; i++) {
-    if (specs[i].deflt && !mill_ini_entry_find(job->place.section, specs[i].key) &&
-        !mill_ini_entry_add(job->place.section, specs[i].key, specs[i].deflt, 0))
+  for (size_t i = 0; i < table->count; i++) {
+    const struct mill_param_spec *spec = &table->specs[i];
+    if (spec->deflt && mill_significance_heeds(&job->significance, spec->key) &&
+        !mill_ini_entry_find(job->place.section, spec->key) &&
+        !mill_ini_entry_add(job->place.section, spec->key, spec->deflt, 0))
       return -1;
   }
   return 0;
@@ -213,9 +226,11 @@ static int add_defaults(struct mill_job *job, const struct mill_param_spec *spec
 
 static int make_config(struct mill_job *job, struct mill_error *error)
 {
-  const struct mill_plugin *plugin = job->counter.plugin;
-  if (add_defaults(job, job_specs, COUNT(job_specs)) < 0 || add_defaults(job, plugin->params, plugin->param_count) < 0)
-    return mill_fail(error, MILL_RESOURCES, "out of memory");
+  struct mill_param_table tables[TABLES];
+  list_tables(job, tables);
+  for (size_t t = 0; t < TABLES; t++)
+    if (add_defaults(job, &tables[t]) < 0)
+      return mill_fail(error, MILL_RESOURCES, "out of memory");
   order_entries(job);
   job->config = mill_ini_text(job->ini);
   return job->config ? 0 : mill_fail(error, MILL_RESOURCES, "out of memory");
@@ -227,6 +242,7 @@ static int read_section(struct mill_job *job, struct mill_error *error)
   struct mill_job_names names;
   int rc = -1;
   if (mill_param_parse(job_specs, COUNT(job_specs), job->ini, job->place.section, &job->defines, &v, error) < 0 ||
+      mill_significance_read(&job->place, &job->defines, &job->significance, error) < 0 ||
       load_counter(job, v.counter, error) < 0 || check_unused(job, error) < 0 || read_notations(job, &v, error) < 0 ||
       find_spikes(job, v.spikes, error) < 0)
     goto done;

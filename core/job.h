@@ -8,6 +8,7 @@
 #include "expr.h"
 #include "netfile.h"
 #include "param.h"
+#include "significance-job.h"
 
 #define MILL_LENGTH_MAX 64 /* nodes of the longest episode */
 
@@ -56,10 +57,11 @@ struct mill_job {
   uint32_t threads;                /* 0: as many as there are processors */
   int reduce;                      /* enum mill_reduce */
   char *occurrences, *graph, *truth; /* paths, seen from the working directory; NULL: not asked for */
+  struct mill_significance_options significance;
   char *config;                    /* INI text: the job with the defaults of what it does not say */
 };
 
-/* The keys of [mining] but for those of the counter. */
+/* The keys of [mining] but for those of significance (significance-job.h) and of the counter. */
 struct mill_param_table mill_job_table(void);
 
 /* Reads a job from a file whose name ends in ".ini", or makes one of overrides for a spike file or a folder. overrides as for

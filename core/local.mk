@@ -51,6 +51,10 @@ core_libmill_la_SOURCES = \
   core/reduce.c \
   core/registry.c \
   core/score.c \
+  core/significance-job.c \
+  core/significance-model.c \
+  core/significance-surrogate.c \
+  core/significance.c \
   core/simulation.c \
   core/stream-find.c \
   core/stream-hash.c \
@@ -58,6 +62,7 @@ core_libmill_la_SOURCES = \
   core/stream-text.c \
   core/stream.c \
   core/support.c \
+  core/surrogates.c \
   core/text.c \
   core/threads.c \
   core/truth.c \
@@ -96,9 +101,13 @@ noinst_HEADERS += \
   core/plastic.h \
   core/plugin-check.h \
   core/registry.h \
+  core/significance-job.h \
+  core/significance-model.h \
+  core/significance.h \
   core/simulation.h \
   core/stream-private.h \
   core/stream.h \
+  core/surrogates.h \
   core/text.h \
   core/threads.h \
   core/truth.h \

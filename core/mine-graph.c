@@ -1,10 +1,12 @@
-/* The connectivity graph. Episodes of two nodes stand behind those of one, pair by pair. */
+/* The connectivity graph. Episodes of two nodes stand behind those of one, pair by pair. The table has all that are frequent, with what the
+   tests say of them; the drawing has those that count as found. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
 #include "mine-graph.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "job.h"
@@ -70,13 +72,42 @@ static void put_rate(FILE *out, const struct link *link)
   fputs(mill_mine_rate(number, link->episode.count, link->report->duration_s, ""), out);
 }
 
+/* Empty without tests. */
+static void put_real(FILE *out, double value)
+{
+  char number[32];
+  if (!isnan(value))
+    fputs(mill_text_double(number, value), out);
+}
+
+static void put_expected(FILE *out, const struct link *link)
+{
+  put_real(out, link->episode.expected);
+}
+
+static void put_strength(FILE *out, const struct link *link)
+{
+  put_real(out, link->episode.strength);
+}
+
+static void put_p(FILE *out, const struct link *link)
+{
+  put_real(out, link->episode.p);
+}
+
+static void put_q(FILE *out, const struct link *link)
+{
+  put_real(out, link->episode.q);
+}
+
 static const struct column {
   const char *name;
   void (*put)(FILE *out, const struct link *link);
 } columns[] = {
-    {"source", put_source},                                              /* name of a type */
-    {"target", put_target}, {"low_ms", put_low},                         /* the interval, exactly */
-    {"high_ms", put_high},  {"count", put_count}, {"rate_hz", put_rate}, /* empty when the recording has no duration */
+    {"source", put_source},                                                        /* name of a type */
+    {"target", put_target},     {"low_ms", put_low},                               /* the interval, exactly */
+    {"high_ms", put_high},      {"count", put_count},       {"rate_hz", put_rate}, /* empty when the recording has no duration */
+    {"expected", put_expected}, {"strength", put_strength}, {"p", put_p},          {"q", put_q},
 };
 #define COLUMNS (sizeof columns / sizeof *columns)
 
@@ -148,6 +179,8 @@ int mill_mine_graph_dot(FILE *out, const struct mill_mining *m, struct mill_erro
   if (!linked)
     return mill_fail(error, MILL_RESOURCES, "out of memory for the graph");
   for (uint64_t n = 0; get_link(&link, n) == 0; n++) {
+    if (!link.episode.reported)
+      continue;
     most = link.episode.count > most ? link.episode.count : most;
     linked[link.episode.type[0]] = linked[link.episode.type[1]] = 1;
   }
@@ -157,7 +190,8 @@ int mill_mine_graph_dot(FILE *out, const struct mill_mining *m, struct mill_erro
     if (linked[type])
       put_node(out, m, type);
   for (uint64_t n = 0; get_link(&link, n) == 0; n++)
-    put_edge(out, &link, most);
+    if (link.episode.reported)
+      put_edge(out, &link, most);
   fputs("}\n", out);
   free(linked);
   return done(out, error);

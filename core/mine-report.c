@@ -6,6 +6,7 @@
 #include "mine-report.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,17 @@ const char *mill_mine_rate(char *buffer, uint64_t count, double duration_s, cons
   if (duration_s > 0)
     return mill_text_double(buffer, (double)count / duration_s);
   return none;
+}
+
+/* What tests add to an episode, in the order of columns. */
+enum { TESTS = 4 };
+static const char *const test_name[TESTS] = {"expected", "strength", "p", "q"};
+static void list_tests(const struct mill_mining_episode *e, double *value)
+{
+  value[0] = e->expected;
+  value[1] = e->strength;
+  value[2] = e->p;
+  value[3] = e->q;
 }
 
 static int done(FILE *out, struct mill_error *error)
@@ -54,6 +66,16 @@ static void print_number(FILE *out, const char *format, double value)
   fputs(text, out);
 }
 
+static void print_significance(FILE *out, const struct mill_mining_report *r)
+{
+  char q[32];
+  mill_text_double(q, r->q);
+  if (r->surrogates)
+    fprintf(out, "significance by %" PRIu64 " surrogates, %s, seed %" PRIu64 "; q %s\n", r->surrogates, r->surrogate, r->seed, q);
+  else if (strcmp(r->significance, "none") != 0)
+    fprintf(out, "significance by the %s; q %s\n", r->significance, q);
+}
+
 static void print_head(FILE *out, const struct mill_mining *m, const struct mill_mining_report *r)
 {
   const struct mill_stream_info info = {.tick_ps = r->tick_ps};
@@ -71,6 +93,7 @@ static void print_head(FILE *out, const struct mill_mining *m, const struct mill
     print_interval(out, r->interval[i].low, r->interval[i].high, r->tick_ps);
   }
   fputs(" ms\n", out);
+  print_significance(out, r);
   for (uint32_t n = 1; mill_mining_level(m, n, &level) == 0; n++)
     culled |= level.culled > 0;
   fprintf(out, "%5s %14s %12s%s %9s\n", "level", "candidates", "frequent", culled ? "       culled" : "", "seconds");
@@ -79,6 +102,18 @@ static void print_head(FILE *out, const struct mill_mining *m, const struct mill
     if (culled)
       fprintf(out, " %12" PRIu64, level.culled);
     print_number(out, " %9.3f\n", level.wall_s);
+  }
+}
+
+static void print_tests(FILE *out, const struct mill_mining_episode *episode)
+{
+  double value[TESTS];
+  list_tests(episode, value);
+  for (int i = 0; i < TESTS; i++) {
+    if (isnan(value[i]))
+      fprintf(out, " %9s", "-");
+    else
+      print_number(out, " %9.3g", value[i]);
   }
 }
 
@@ -91,6 +126,8 @@ static void print_episode(FILE *out, const struct mill_mining *m, const struct m
     print_number(out, " %10.4g", (double)episode.count / r->duration_s);
   else
     fprintf(out, " %10s", "-");
+  if (r->tested)
+    print_tests(out, &episode);
   fputs("  ", out);
   for (uint32_t k = 0; k < episode.length; k++) {
     if (k) {
@@ -117,7 +154,10 @@ static int print_level(FILE *out, const struct mill_mining *m, const struct mill
     rank[i] = (struct rank){episode.count, first + i};
   }
   qsort(rank, listed, sizeof *rank, by_count);
-  fprintf(out, "\n%9s %10s  level %u: ", "count", "Hz", n);
+  fprintf(out, "\n%9s %10s", "count", "Hz");
+  for (int i = 0; r->tested && i < TESTS; i++)
+    fprintf(out, " %9s", test_name[i]);
+  fprintf(out, "  level %u: ", n);
   if (most < listed)
     fprintf(out, "the %" PRIu64 " most frequent of %" PRIu64, most, listed);
   else
@@ -152,6 +192,16 @@ static void print_score(FILE *out, const struct mill_mining *m, const struct mil
   fprintf(out, "; %u of %u chains found whole\n", s.chains_found, s.chains);
 }
 
+static void print_verdict(FILE *out, const struct mill_mining_report *r)
+{
+  char q[32];
+  if (r->tested)
+    fprintf(out, "%" PRIu64 " significant at q <= %s, of %" PRIu64 " candidates of two and more nodes\n", r->significant,
+            mill_text_double(q, r->q), r->tested_candidates);
+  else if (strcmp(r->significance, "none") != 0)
+    fputs("NOT tested\n", out);
+}
+
 int mill_mine_table(FILE *out, const struct mill_mining *m, uint64_t most, struct mill_error *error)
 {
   struct mill_mining_report r;
@@ -176,6 +226,7 @@ int mill_mine_table(FILE *out, const struct mill_mining *m, uint64_t most, struc
   print_score(out, m, &r);
   if (!r.complete)
     fputs("NOT complete: there may be longer episodes\n", out);
+  print_verdict(out, &r);
   return done(out, error);
 }
 
@@ -229,6 +280,15 @@ char *mill_mine_types(const struct mill_mining *m, const struct mill_mining_epis
   return text;
 }
 
+static void print_csv_tests(FILE *out, const struct mill_mining_episode *episode)
+{
+  double value[TESTS];
+  char number[32];
+  list_tests(episode, value);
+  for (int i = 0; i < TESTS; i++)
+    fprintf(out, ",%s", isnan(value[i]) ? "" : mill_text_double(number, value[i]));
+}
+
 static int print_csv_episode(FILE *out, const struct mill_mining *m, const struct mill_mining_report *r,
                              const struct mill_mining_episode *episode, struct mill_error *error)
 {
@@ -243,7 +303,10 @@ static int print_csv_episode(FILE *out, const struct mill_mining *m, const struc
     fputs(k ? " " : "\"", out);
     print_interval(out, episode->low[k], episode->high[k], r->tick_ps);
   }
-  fputs(episode->length > 1 ? "\"\n" : "\n", out);
+  fputs(episode->length > 1 ? "\"" : "", out);
+  if (r->tested)
+    print_csv_tests(out, episode);
+  fputc('\n', out);
   return 0;
 }
 
@@ -257,6 +320,8 @@ void mill_mine_head(FILE *out, const struct mill_mining *m, const struct mill_mi
           r->input, r->spike_hash, r->events, r->types, mill_text_double(number, r->duration_s), r->support);
   fprintf(out, "# levels %u\n# episodes %" PRIu64 "\n# listed %" PRIu64 "\n# count_hash %016" PRIx64 "\n# complete %s\n", r->levels,
           r->episodes, r->listed, r->count_hash, r->complete ? "yes" : "no");
+  if (r->tested)
+    fprintf(out, "# tested_candidates %" PRIu64 "\n# significant %" PRIu64 "\n", r->tested_candidates, r->significant);
 }
 
 int mill_mine_csv(FILE *out, const struct mill_mining *m, struct mill_error *error)
@@ -265,7 +330,10 @@ int mill_mine_csv(FILE *out, const struct mill_mining *m, struct mill_error *err
   struct mill_mining_episode episode;
   mill_mining_report(m, &r);
   mill_mine_head(out, m, &r);
-  fputs("length,count,rate_hz,types,intervals_ms\n", out);
+  fputs("length,count,rate_hz,types,intervals_ms", out);
+  for (int i = 0; r.tested && i < TESTS; i++)
+    fprintf(out, ",%s", test_name[i]);
+  fputc('\n', out);
   for (uint64_t i = 0; mill_mining_episode(m, i, &episode) == 0; i++)
     if (print_csv_episode(out, m, &r, &episode, error) < 0)
       return -1;
@@ -310,6 +378,23 @@ static void print_hash(FILE *out, const char *key, uint64_t value)
   fprintf(out, "  \"%s\": \"%016" PRIx64 "\",\n", key, value);
 }
 
+static void print_json_significance(FILE *out, const struct mill_mining_report *r)
+{
+  char number[32];
+  print_text(out, "significance", r->significance);
+  if (r->surrogates) {
+    print_int(out, "surrogates", r->surrogates);
+    print_text(out, "surrogate", r->surrogate);
+    print_int(out, "seed", r->seed);
+  }
+  if (strcmp(r->significance, "none") == 0)
+    return;
+  print_member(out, "q", mill_text_double(number, r->q));
+  print_member(out, "tested", r->tested ? "true" : "false");
+  print_int(out, "tested_candidates", r->tested_candidates);
+  print_int(out, "significant", r->significant);
+}
+
 static void print_json_head(FILE *out, const struct mill_mining *m, const struct mill_mining_report *r)
 {
   char number[64];
@@ -334,6 +419,7 @@ static void print_json_head(FILE *out, const struct mill_mining *m, const struct
   print_text(out, "support_asked", r->support_text);
   print_text(out, "reduce", r->reduce);
   print_int(out, "listed", r->listed);
+  print_json_significance(out, r);
 }
 
 /* [[low, high], …] in ms. */
@@ -359,6 +445,7 @@ static void print_json_levels(FILE *out, const struct mill_mining *m)
 static void print_json_episode(FILE *out, const struct mill_mining *m, const struct mill_mining_report *r,
                                const struct mill_mining_episode *episode)
 {
+  double value[TESTS];
   char number[32];
   fputs("\n    {\"types\": [", out);
   for (uint32_t k = 0; k < episode->length; k++) {
@@ -368,8 +455,12 @@ static void print_json_episode(FILE *out, const struct mill_mining *m, const str
   fputs("], \"intervals_ms\": [", out);
   for (uint32_t k = 0; k + 1 < episode->length; k++)
     print_bounds(out, k == 0, episode->low[k], episode->high[k], r->tick_ps);
-  fprintf(out, "], \"count\": %" PRIu64 ", \"rate_hz\": %s}", episode->count,
+  fprintf(out, "], \"count\": %" PRIu64 ", \"rate_hz\": %s", episode->count,
           mill_mine_rate(number, episode->count, r->duration_s, "null"));
+  list_tests(episode, value);
+  for (int i = 0; r->tested && i < TESTS; i++)
+    fprintf(out, ", \"%s\": %s", test_name[i], isnan(value[i]) ? "null" : mill_text_double(number, value[i]));
+  fputc('}', out);
 }
 
 static void print_json_score(FILE *out, const struct mill_mining *m, const struct mill_mining_report *r)

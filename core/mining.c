@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <spikemill/device.h>
 #include <spikemill/mining.h>
 #include "job.h"
 #include "levels.h"
 #include "memory.h"
 #include "occurrences.h"
 #include "registry.h"
+#include "significance.h"
 #include "simulation.h"
 #include "stream.h"
 #include "text.h"
@@ -30,12 +32,14 @@ struct mill_mining {
   int64_t first, last;
   uint64_t support;
   uint32_t threads;
+  int64_t dither; /* ticks */
   struct mill_episodes episodes;
   struct mill_occurrences *occurrences; /* NULL: not asked for */
   struct mill_truth *truth;             /* NULL: none */
+  struct mill_tests tests;
   int ran, complete;
   uint64_t count_hash, memory_before, peak_before, memory_bytes;
-  double wall_s;
+  double begun, wall_s;
   int (*progress)(const struct mill_mining_progress *progress, void *self);
   void *self;
 };
@@ -59,8 +63,9 @@ static int find_types(struct mill_mining *m, struct presence *p, struct mill_err
   const uint64_t bytes = p->words * (sizeof *p->bit + sizeof *p->before);
   char need[32], have[32];
   if (bytes > ASK_FROM && bytes > mill_memory_free())
-    return mill_fail(error, MILL_RESOURCES, "%s: a file of %" PRIu64 " units needs %s of memory to find those with events, and %s is free",
-                     m->job->spikes, units, mill_memory_text(need, bytes), mill_memory_text(have, mill_memory_free()));
+    return mill_fail(error, MILL_RESOURCES,
+                     "%s: a file of %" PRIu64 " units needs %s of memory to find those with events, and %s is free", m->job->spikes,
+                     units, mill_memory_text(need, bytes), mill_memory_text(have, mill_memory_free()));
   p->bit = mill_allocate_or_fail("units with events", p->words, sizeof *p->bit, error);
   p->before = p->bit ? mill_allocate_or_fail("numbers of types", p->words, sizeof *p->before, error) : NULL;
   if (!p->before)
@@ -143,6 +148,24 @@ static int read_stream(struct mill_mining *m, struct mill_error *error)
   return take_types(m, error);
 }
 
+/* Of significance. */
+static int resolve_tests(struct mill_mining *m, struct mill_error *error)
+{
+  const struct mill_significance_options *o = &m->job->significance;
+  const int64_t tick_ps = m->stream->info.tick_ps;
+  char tick[64], asked[64];
+  if (o->kind == MILL_SIGNIFICANCE_NONE)
+    return 0;
+  if (m->events && !m->duration)
+    return mill_fail(error, MILL_DATA, "%s: all events have one time: there are no rates, and so no tests of significance",
+                     m->job->spikes);
+  m->dither = o->dither / tick_ps;
+  if (o->kind == MILL_SIGNIFICANCE_SURROGATE && mill_significance_heeds(o, "dither") && o->dither % tick_ps)
+    return mill_place_fail(error, &m->job->place, "dither", "%s ms is no whole number of ticks, which are %s ms long",
+                           mill_text_ms(asked, o->dither, 1), mill_text_ms(tick, 1, tick_ps));
+  return 0;
+}
+
 /* What depends on the recording. */
 static int resolve(struct mill_mining *m, struct mill_error *error)
 {
@@ -157,7 +180,9 @@ static int resolve(struct mill_mining *m, struct mill_error *error)
     mill_note("%s: all events have one time, so that a support of %s is that of 1", job->spikes, job->support_text);
   m->threads = job->threads ? job->threads : mill_processors();
   const struct mill_truth_types types = {.types = m->types, .name = m->name, .info = &m->stream->info};
-  return job->truth ? mill_truth_read(job->truth, &types, &m->truth, error) : 0;
+  if (job->truth && mill_truth_read(job->truth, &types, &m->truth, error) < 0)
+    return -1;
+  return resolve_tests(m, error);
 }
 
 int mill_mining_open(const char *path, const char *const *overrides, size_t override_count, struct mill_mining **mining,
@@ -186,6 +211,7 @@ void mill_mining_free(struct mill_mining *m)
   mill_episodes_free(&m->episodes);
   mill_occurrences_free(m->occurrences);
   mill_truth_free(m->truth);
+  mill_tests_free(&m->tests);
   for (uint32_t i = 0; m->name && i < m->types; i++)
     free(m->name[i]);
   free(m->name);
@@ -212,7 +238,36 @@ static int on_progress(const struct mill_mining_progress *progress, void *self)
   return m->progress ? m->progress(progress, m->self) : 0;
 }
 
-static int search(struct mill_mining *m, double begun, struct mill_error *error)
+static int on_tests(uint64_t done, uint64_t all, void *self)
+{
+  const struct mill_mining *m = self;
+  const int surrogates = m->job->significance.kind == MILL_SIGNIFICANCE_SURROGATE;
+  const struct mill_mining_progress progress = {
+      .candidates = all, .done = done, .wall_s = mill_seconds() - m->begun, .testing = surrogates ? "surrogate" : "episode"};
+  return on_progress(&progress, self);
+}
+
+/* Tests what was found. */
+static int test(struct mill_mining *m, const struct mill_counting_setup *counter, struct mill_counting **counting,
+                struct mill_error *error)
+{
+  const struct mill_stream_info *info = &m->stream->info;
+  const int stated = info->start != info->stop;
+  const int64_t begin = info->start + 1, end = (int64_t)((uint64_t)info->start + m->duration);
+  const struct mill_tests_setup setup = {.options = &m->job->significance,
+                                         .episodes = &m->episodes,
+                                         .counting = *counter,
+                                         .tick_ps = info->tick_ps,
+                                         .duration = m->duration,
+                                         .begin = stated && begin < m->first ? begin : m->first,
+                                         .end = stated && end > m->last ? end : m->last,
+                                         .dither = m->dither,
+                                         .progress = on_tests,
+                                         .self = m};
+  return mill_tests_run(&setup, counting, &m->tests, error);
+}
+
+static int search(struct mill_mining *m, struct mill_error *error)
 {
   const struct mill_job *job = m->job;
   struct mill_team *team = NULL;
@@ -248,11 +303,16 @@ static int search(struct mill_mining *m, double begun, struct mill_error *error)
                                            .max_candidates = job->max_candidates,
                                            .memory = job->memory,
                                            .workers = m->threads,
-                                           .begun = begun,
+                                           .begun = m->begun,
                                            .progress = on_progress,
                                            .self = m};
   rc = mill_levels_run(&levels, &m->episodes, error);
   measure(m);
+  m->complete = rc == 0;
+  if (rc == 0 && job->significance.kind != MILL_SIGNIFICANCE_NONE) {
+    rc = test(m, &counter, &counting, error);
+    measure(m);
+  }
 done:
   mill_counting_close(counting);
   mill_team_free(team);
@@ -262,16 +322,16 @@ done:
 int mill_mining_run(struct mill_mining *m, int (*progress)(const struct mill_mining_progress *progress, void *self), void *self,
                     struct mill_error *error)
 {
-  double begun = mill_seconds();
   int rc = 0;
   if (m->ran)
     return mill_fail(error, MILL_USAGE, "mined already");
   m->ran = 1;
+  m->begun = mill_seconds();
   m->progress = progress;
   m->self = self;
+  m->complete = !m->events;
   if (m->events)
-    rc = search(m, begun, error);
-  m->complete = rc == 0;
+    rc = search(m, error);
   if (mill_episodes_sort(&m->episodes, m->job->interval, &m->count_hash, rc == 0 ? error : NULL) < 0 ||
       mill_episodes_reduce(&m->episodes, m->job->reduce, rc == 0 ? error : NULL) < 0) {
     m->episodes.levels = 0;
@@ -279,7 +339,7 @@ int mill_mining_run(struct mill_mining *m, int (*progress)(const struct mill_min
     rc = -1;
   }
   measure(m);
-  m->wall_s = mill_seconds() - begun;
+  m->wall_s = mill_seconds() - m->begun;
   return rc;
 }
 
@@ -297,6 +357,23 @@ static uint64_t episode_count(const struct mill_mining *m, int listed)
   for (uint32_t n = 1; n <= m->episodes.levels; n++)
     count += size_of(&m->episodes.level[n], listed);
   return count;
+}
+
+static void report_tests(const struct mill_mining *m, struct mill_mining_report *report)
+{
+  static const char *const kinds[] = {
+      [MILL_SIGNIFICANCE_NONE] = "none", [MILL_SIGNIFICANCE_MODEL] = "model", [MILL_SIGNIFICANCE_SURROGATE] = "surrogate"};
+  const struct mill_significance_options *o = &m->job->significance;
+  report->significance = kinds[o->kind];
+  report->tested = m->tests.test != NULL || (o->kind != MILL_SIGNIFICANCE_NONE && m->complete && !m->tests.count);
+  report->q = o->q;
+  report->tested_candidates = m->tests.candidates;
+  report->significant = m->tests.significant;
+  if (o->kind != MILL_SIGNIFICANCE_SURROGATE)
+    return;
+  report->surrogates = o->surrogates;
+  report->surrogate = mill_surrogate_names[o->surrogate];
+  report->seed = o->seed;
 }
 
 void mill_mining_report(const struct mill_mining *m, struct mill_mining_report *report)
@@ -337,6 +414,7 @@ void mill_mining_report(const struct mill_mining *m, struct mill_mining_report *
                                         .occurrences = job->occurrences,
                                         .graph = job->graph,
                                         .truth = job->truth};
+  report_tests(m, report);
 }
 
 int mill_mining_level(const struct mill_mining *m, uint32_t level, struct mill_mining_level *out)
@@ -351,7 +429,11 @@ int mill_mining_level(const struct mill_mining *m, uint32_t level, struct mill_m
 /* Whether an episode of the store counts as found: the one place where that is decided. */
 static int is_reported(const struct mill_mining *m, uint32_t level, uint32_t index)
 {
-  return mill_episode_at(&m->episodes, level, index)->count >= m->support;
+  const struct mill_significance_options *asked = &m->job->significance;
+  const struct mill_test *tested = mill_tests_at(&m->tests, level, index);
+  if (mill_episode_at(&m->episodes, level, index)->count < m->support)
+    return 0;
+  return asked->kind == MILL_SIGNIFICANCE_NONE || level == 1 || (tested && tested->q <= asked->q);
 }
 
 /* Describes an episode by its number in one of the two lists. */
@@ -373,6 +455,12 @@ static int get_episode(const struct mill_mining *m, uint64_t number, int listed,
     out->low[k] = m->job->interval[interval[k]].low;
     out->high[k] = m->job->interval[interval[k]].high;
   }
+  const struct mill_test *tested = mill_tests_at(&m->tests, n, at);
+  out->rate = m->duration ? (double)out->count / ((double)m->duration * (double)m->stream->info.tick_ps / 1e12) : mill_nan();
+  out->expected = tested ? tested->expected : mill_nan();
+  out->strength = tested ? tested->strength : mill_nan();
+  out->p = tested ? tested->p : mill_nan();
+  out->q = tested ? tested->q : mill_nan();
   return 0;
 }
 

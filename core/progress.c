@@ -100,7 +100,12 @@ void mill_progress_mining(struct mill_progress *p, const struct mill_mining_prog
   if (!due(p, now))
     return;
   spent = now - p->level_begun;
-  mill_text_format(line, sizeof line, "level %u: %llu of %llu candidates, %llu frequent, %.3g a second, %.0f s left", m->level,
+  if (m->testing)
+    mill_text_format(line, sizeof line, "%s %llu of %llu, %.3g a second, %.0f s left", m->testing, (unsigned long long)m->done,
+                     (unsigned long long)m->candidates, spent > 0 ? (double)m->done / spent : 0,
+                     part > 0 ? spent * (1 - part) / part : 0);
+  else
+    mill_text_format(line, sizeof line, "level %u: %llu of %llu candidates, %llu frequent, %.3g a second, %.0f s left", m->level,
                    (unsigned long long)m->done, (unsigned long long)m->candidates, (unsigned long long)m->frequent,
                    spent > 0 ? (double)m->done / spent : 0, part > 0 ? spent * (1 - part) / part : 0);
   draw(p, part, line);

@@ -22,15 +22,17 @@ int mill_mining_open(const char *path, const char *const *overrides, size_t over
                      struct mill_error *error);
 
 struct mill_mining_progress {
-  uint32_t level;
-  uint64_t candidates, done;    /* of this level */
+  uint32_t level;               /* 0: testing */
+  uint64_t candidates, done;    /* of this level; or of what is tested */
   uint64_t frequent;            /* of this level, so far */
   double wall_s;                /* since the start */
+  const char *testing;          /* "surrogate" or "episode", which is what is counted then; NULL: mining */
 };
 
 /* Mines, once. `progress` may be NULL; it is called several times a second, and when it returns 1 the run stops with MILL_INTERRUPTED.
    When a cap (max_candidates, memory) stops it, that is MILL_RESOURCES. In both cases the levels that are complete can be asked for, and
-   the report says that the result is not. */
+   the report says that the result is not. A job with significance tests the episodes then; when that fails or is interrupted they
+   can be asked for as well, without tests. */
 int mill_mining_run(struct mill_mining *mining, int (*progress)(const struct mill_mining_progress *progress, void *self), void *self,
                     struct mill_error *error);
 void mill_mining_free(struct mill_mining *mining);
@@ -63,6 +65,14 @@ struct mill_mining_report {
   const char *reduce;           /* "none", "closed", "maximal" */
   const char *occurrences, *graph, *truth; /* files that the job names, seen from the working directory; NULL: none. A mining reads the
                                    last; the first two are the caller's to write */
+  const char *significance;     /* "none", "model" or "surrogate"; all that follows is for the last two: */
+  int tested;                   /* 1: the episodes have p and q */
+  uint64_t surrogates;          /* 0 with the model; of a kind: */
+  const char *surrogate;        /* "dither"; NULL with the model */
+  uint64_t seed;
+  double q;                     /* as asked for */
+  uint64_t tested_candidates;   /* of levels 2 and up: what q is controlled over */
+  uint64_t significant;         /* episodes with q at most that */
 };
 void mill_mining_report(const struct mill_mining *mining, struct mill_mining_report *report);
 
@@ -81,6 +91,12 @@ struct mill_mining_episode {
   uint32_t type[64];            /* [length] */
   int64_t low[64], high[64];    /* [length - 1] ticks */
   int reported;                 /* 1: counts as found */
+  double rate;                  /* Hz; NaN when the recording has no duration */
+  /* Of the tests; NaN without them and for episodes of one node. */
+  double expected;              /* count under the null: the model's mean, or the mean over the surrogates */
+  double strength;              /* the conditional probability that, the same for each link, would make the count the mean of the model of
+                                   Sastry and Unnikrishnan (arXiv 0808.3511); 1 when not even sure links would */
+  double p, q;                  /* q: the least false discovery rate at which it is significant, over all candidates (Benjamini, Hochberg) */
 };
 /* Of the listed ones (the job's key `reduce`), index 0 … report.listed-1: by length, then by types and intervals. 0, or -1 when there is
    none. */
