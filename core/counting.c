@@ -161,8 +161,9 @@ int mill_counting_restart(struct mill_counting *c, const struct mill_counting_se
     c->ops->close(c->self);
   c->self = NULL;
   if (setup->events != c->input.events || setup->types != c->input.types)
-    return mill_fail(error, MILL_USAGE, "%" PRIu64 " events of %" PRIu32 " types to go on with; %" PRIu32 " of %" PRIu32 " expected",
-                     setup->events, setup->types, c->input.events, c->input.types);
+    return mill_fail(error, MILL_USAGE,
+                     "%" PRIu64 " events of %" PRIu32 " types to go on with; %" PRIu32 " of %" PRIu32 " expected", setup->events,
+                     setup->types, c->input.events, c->input.types);
   return check(setup, error) ? -1 : start(c, setup, error);
 }
 

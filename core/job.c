@@ -217,8 +217,7 @@ static int add_defaults(struct mill_job *job, const struct mill_param_table *tab
   for (size_t i = 0; i < table->count; i++) {
     const struct mill_param_spec *spec = &table->specs[i];
     if (spec->deflt && mill_significance_heeds(&job->significance, spec->key) &&
-        !mill_ini_entry_find(job->place.section, spec->key) &&
-        !mill_ini_entry_add(job->place.section, spec->key, spec->deflt, 0))
+        !mill_ini_entry_find(job->place.section, spec->key) && !mill_ini_entry_add(job->place.section, spec->key, spec->deflt, 0))
       return -1;
   }
   return 0;

@@ -1,5 +1,6 @@
 /* Named, zeroed, counted memory. A block carries a 64-byte head with its size, so that release needs nothing else and the data stay
-   aligned. Large blocks are anonymous mappings: zero without being touched, so the worker that first writes a page places it. */
+   aligned. Large blocks are anonymous mappings: zero without being touched, so the worker that first writes a page places it. Smaller ones come
+   from malloc, which has them at hand when they come and go, as those of a counter on one surrogate after the other do. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
@@ -19,7 +20,7 @@
 #ifdef __SANITIZE_ADDRESS__
 #define MAP_FROM ((size_t)1 << 36) /* the sanitizer sees the ends of malloc's blocks only */
 #else
-#define MAP_FROM ((size_t)256 << 10)
+#define MAP_FROM HUGE_FROM
 #endif
 
 struct head {

@@ -37,7 +37,7 @@ struct mill_mining {
   struct mill_occurrences *occurrences; /* NULL: not asked for */
   struct mill_truth *truth;             /* NULL: none */
   struct mill_tests tests;
-  int ran, complete;
+  int ran, complete, tested;
   uint64_t count_hash, memory_before, peak_before, memory_bytes;
   double begun, wall_s;
   int (*progress)(const struct mill_mining_progress *progress, void *self);
@@ -332,6 +332,7 @@ int mill_mining_run(struct mill_mining *m, int (*progress)(const struct mill_min
   m->complete = !m->events;
   if (m->events)
     rc = search(m, error);
+  m->tested = rc == 0 && m->job->significance.kind != MILL_SIGNIFICANCE_NONE;
   if (mill_episodes_sort(&m->episodes, m->job->interval, &m->count_hash, rc == 0 ? error : NULL) < 0 ||
       mill_episodes_reduce(&m->episodes, m->job->reduce, rc == 0 ? error : NULL) < 0) {
     m->episodes.levels = 0;
@@ -365,7 +366,7 @@ static void report_tests(const struct mill_mining *m, struct mill_mining_report 
       [MILL_SIGNIFICANCE_NONE] = "none", [MILL_SIGNIFICANCE_MODEL] = "model", [MILL_SIGNIFICANCE_SURROGATE] = "surrogate"};
   const struct mill_significance_options *o = &m->job->significance;
   report->significance = kinds[o->kind];
-  report->tested = m->tests.test != NULL || (o->kind != MILL_SIGNIFICANCE_NONE && m->complete && !m->tests.count);
+  report->tested = m->tested;
   report->q = o->q;
   report->tested_candidates = m->tests.candidates;
   report->significant = m->tests.significant;

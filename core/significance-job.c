@@ -26,8 +26,8 @@ static const struct mill_param_spec specs[] = {
      MILL_CHOICE, 0},
     {"dither", "ms", "20", NULL, "how far an event may move", 0, 0, AT(dither), MILL_TEXT, 0},
     {"seed", "", "1", NULL, "seed of the surrogates", 0, 9.2e18, AT(seed), MILL_INT, 0},
-    {"e0", "", "independence", NULL, "conditional probability of a link that the model takes for weak, or independence", 0, 0, AT(e0),
-     MILL_TEXT, 0},
+    {"e0", "", "independence", NULL, "conditional probability of a link that the model takes for weak, or independence", 0, 0,
+     AT(e0), MILL_TEXT, 0},
     {"bin", "ms", "1", NULL, "time bin of the model", 0, 0, AT(bin), MILL_TEXT, 0},
     {"q", "", "0.05", NULL, "false discovery rate at which an episode is significant", 1e-9, 1, AT(q), MILL_REAL, 0},
 };
@@ -37,15 +37,12 @@ static const struct mill_param_spec specs[] = {
 enum { BY_MODEL = 1 << MILL_SIGNIFICANCE_MODEL, BY_SURROGATE = 1 << MILL_SIGNIFICANCE_SURROGATE };
 static const struct effect {
   const char *key;
-  int of;           /* with which kinds of significance */
+  int of; /* with which kinds of significance */
   const char *needs;
 } effects[] = {
-    {"surrogate", BY_SURROGATE, "significance = surrogate=N"},
-    {"dither", BY_SURROGATE, "significance = surrogate=N"},
-    {"seed", BY_SURROGATE, "significance = surrogate=N"},
-    {"e0", BY_MODEL, "significance = model"},
-    {"bin", BY_MODEL | BY_SURROGATE, "significance"},
-    {"q", BY_MODEL | BY_SURROGATE, "significance"},
+    {"surrogate", BY_SURROGATE, "significance = surrogate=N"}, {"dither", BY_SURROGATE, "significance = surrogate=N"},
+    {"seed", BY_SURROGATE, "significance = surrogate=N"},      {"e0", BY_MODEL, "significance = model"},
+    {"bin", BY_MODEL | BY_SURROGATE, "significance"},          {"q", BY_MODEL | BY_SURROGATE, "significance"},
 };
 
 struct mill_param_table mill_significance_table(void)
@@ -114,8 +111,7 @@ static int read_e0(const struct mill_place *place, const struct mill_defines *de
     return 0;
   if (mill_expr_real(text, defines, e0, &inner) < 0)
     return mill_place_fail(error, place, "e0", "expected independence or a probability: %s", inner.text);
-  return *e0 > 0 && *e0 < 1 ? 0
-                            : mill_place_fail(error, place, "e0", "expected independence or a probability above 0 and below 1");
+  return *e0 > 0 && *e0 < 1 ? 0 : mill_place_fail(error, place, "e0", "expected independence or a probability above 0 and below 1");
 }
 
 static int check_effects(const struct mill_place *place, const struct mill_significance_options *o, struct mill_error *error)
@@ -128,8 +124,8 @@ static int check_effects(const struct mill_place *place, const struct mill_signi
   return 0;
 }
 
-int mill_significance_read(const struct mill_place *place, const struct mill_defines *defines,
-                           struct mill_significance_options *o, struct mill_error *error)
+int mill_significance_read(const struct mill_place *place, const struct mill_defines *defines, struct mill_significance_options *o,
+                           struct mill_error *error)
 {
   struct values v = {0};
   int rc = -1;

@@ -14,12 +14,12 @@ enum mill_significance { MILL_SIGNIFICANCE_NONE, MILL_SIGNIFICANCE_MODEL, MILL_S
 
 struct mill_significance_options {
   enum mill_significance kind;
-  uint32_t surrogates;           /* 1 … MILL_SURROGATES_MOST, or 0 */
+  uint32_t surrogates; /* 1 … MILL_SURROGATES_MOST, or 0 */
   enum mill_surrogate surrogate;
-  int64_t dither, bin;           /* picoseconds, > 0 */
+  int64_t dither, bin; /* picoseconds, > 0 */
   uint64_t seed;
-  double e0;                     /* in (0, 1), or 0: independence */
-  double q;                      /* asked for, in (0, 1] */
+  double e0; /* in (0, 1), or 0: independence */
+  double q;  /* asked for, in (0, 1] */
 };
 
 struct mill_param_table mill_significance_table(void);

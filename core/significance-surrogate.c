@@ -23,15 +23,15 @@ struct worker {
   struct mill_team *team; /* of this thread alone */
   struct mill_counting *counting;
   struct mill_surrogate_room *room;
-  uint32_t *parent[2];    /* [largest level]: which of the kept ones an episode of a level is, or NONE */
-  uint64_t *kept;         /* [largest level] */
+  uint32_t *parent[2]; /* [largest level]: which of the kept ones an episode of a level is, or NONE */
+  uint64_t *kept;      /* [largest level] */
   uint32_t kept_count;
-  uint64_t numbered;      /* candidates of the level so far, but for the batch */
-  uint32_t count;         /* of the batch: */
-  uint32_t *index;        /* [BATCH] the episode within its level */
+  uint64_t numbered;                  /* candidates of the level so far, but for the batch */
+  uint32_t count;                     /* of the batch: */
+  uint32_t *index;                    /* [BATCH] the episode within its level */
   uint32_t *type, *interval, *prefix; /* [BATCH × levels] and [BATCH] */
   uint64_t *counts;
-  uint32_t *reached;      /* [tests] */
+  uint32_t *reached; /* [tests] */
   uint64_t *sum;
   struct mill_error error;
 };
@@ -40,8 +40,8 @@ struct surrogates {
   const struct mill_tests_setup *setup;
   const struct mill_tests *tests;
   struct mill_trains *trains;
-  uint32_t *number;       /* [types]: that of a type among those in episodes, or NONE */
-  uint32_t levels;        /* the last one with an episode */
+  uint32_t *number; /* [types]: that of a type among those in episodes, or NONE */
+  uint32_t levels;  /* the last one with an episode */
   uint32_t workers;
   struct worker *worker;
   atomic_uint_fast64_t done;

@@ -64,11 +64,12 @@ static int check_surrogates(const struct mill_tests_setup *setup, const struct m
   const double needed = mill_surrogates_needed(tests->count, tests->candidates, o->q);
   if (o->surrogates >= needed)
     return 0;
-  return mill_fail(error, MILL_USAGE,
-                   "%" PRIu32 " surrogates cannot give a q of %s: with %" PRIu64 " frequent episodes among %" PRIu64
-                   " candidates that takes %.0f (significance = surrogate=%.0f), more when not all of them are significant. Or raise "
-                   "support or q",
-                   o->surrogates, mill_text_double(asked, o->q), tests->count, tests->candidates, needed, needed);
+  return mill_fail(
+      error, MILL_USAGE,
+      "%" PRIu32 " surrogates cannot give a q of %s: with %" PRIu64 " frequent episodes among %" PRIu64
+      " candidates that takes %.0f (significance = surrogate=%.0f), more when not all of them are significant. Or raise "
+      "support or q",
+      o->surrogates, mill_text_double(asked, o->q), tests->count, tests->candidates, needed, needed);
 }
 
 /* ---- The model ---------------------------------------------------------------------------------------------------------- */
@@ -77,11 +78,11 @@ struct modelling {
   const struct mill_tests_setup *setup;
   struct mill_tests *tests;
   double seconds, bin_s;
-  const uint32_t *first;  /* [types + 1] of the counter's input: how many events a type has */
-  uint64_t bins, room;    /* room: the longest span */
-  double **ring;          /* [workers], [2 × room] */
-  double *share;          /* [tests]: p */
-  uint64_t begin;         /* of the slice */
+  const uint32_t *first; /* [types + 1] of the counter's input: how many events a type has */
+  uint64_t bins, room;   /* room: the longest span */
+  double **ring;         /* [workers], [2 × room] */
+  double *share;         /* [tests]: p */
+  uint64_t begin;        /* of the slice */
 };
 
 static uint32_t level_of(const struct mill_tests *tests, const struct mill_episodes *episodes, uint64_t test, uint32_t *index)
@@ -164,8 +165,8 @@ static uint64_t longest_span(const struct modelling *m)
 
 static int interrupted(uint64_t done, uint64_t all, const char *what, struct mill_error *error)
 {
-  return mill_fail(error, MILL_INTERRUPTED, "interrupted after %" PRIu64 " of %" PRIu64 " %s; every level is complete, nothing is tested",
-                   done, all, what);
+  return mill_fail(error, MILL_INTERRUPTED,
+                   "interrupted after %" PRIu64 " of %" PRIu64 " %s; every level is complete, nothing is tested", done, all, what);
 }
 
 /* Strengths and, where they are asked for, the model's expected counts and p. */
@@ -254,8 +255,7 @@ int mill_tests_run(const struct mill_tests_setup *setup, struct mill_counting **
   m.first = mill_counting_input(*counting)->first;
   tests->test = mill_allocate_or_fail("tests of episodes", tests->count, sizeof *tests->test, error);
   m.share = tests->test ? mill_allocate_or_fail("p of episodes", tests->count, sizeof *m.share, error) : NULL;
-  if (m.share && model_all(&m, error) == 0 &&
-      (!by_surrogates || test_surrogates(setup, counting, tests, m.share, error) == 0))
+  if (m.share && model_all(&m, error) == 0 && (!by_surrogates || test_surrogates(setup, counting, tests, m.share, error) == 0))
     rc = conclude(tests, m.share, by_surrogates ? 1.0 + o->surrogates : 1.0, o->q, error);
 done:
   mill_release(m.share);

@@ -17,11 +17,11 @@ struct mill_test {
 };
 
 struct mill_tests {
-  uint64_t count;         /* tested episodes: all of two and more nodes */
+  uint64_t count;                      /* tested episodes: all of two and more nodes */
   uint64_t first[MILL_LENGTH_MAX + 1]; /* of each level from 2 on */
-  struct mill_test *test; /* [count]: those of a level in order of index; NULL: nothing was tested */
-  uint64_t candidates;    /* of levels 2 and up, with those that were not frequent */
-  uint64_t significant;   /* episodes with q at most what was asked */
+  struct mill_test *test;              /* [count]: those of a level in order of index; NULL: nothing was tested */
+  uint64_t candidates;                 /* of levels 2 and up, with those that were not frequent */
+  uint64_t significant;                /* episodes with q at most what was asked */
 };
 
 struct mill_tests_setup {
@@ -29,9 +29,9 @@ struct mill_tests_setup {
   const struct mill_episodes *episodes;
   struct mill_counting_setup counting; /* what the episodes were counted with; its team runs the tests, its events are not used */
   int64_t tick_ps;
-  uint64_t duration;                   /* ticks, ≥ 1 */
-  int64_t begin, end;                  /* first and last tick of the recording; no event lies outside */
-  int64_t dither;                      /* ticks */
+  uint64_t duration;  /* ticks, ≥ 1 */
+  int64_t begin, end; /* first and last tick of the recording; no event lies outside */
+  int64_t dither;     /* ticks */
   /* May be NULL; called on the caller's thread with how many surrogates (or, with the model, episodes) are done; 1: stop. */
   int (*progress)(uint64_t done, uint64_t all, void *self);
   void *self;

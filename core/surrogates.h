@@ -33,7 +33,7 @@ extern const char *const mill_surrogate_names[MILL_SURROGATE_COUNT];
 
 struct mill_surrogate_setup {
   enum mill_surrogate kind;
-  int64_t dither;     /* ticks, ≥ 0; of the first two kinds */
+  int64_t dither; /* ticks, ≥ 0; of the first two kinds */
   uint64_t seed;
   int64_t begin, end; /* first and last tick of the recording; no event is before or after */
 };

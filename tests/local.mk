@@ -42,6 +42,8 @@ check_PROGRAMS += \
   tests/registry \
   tests/rule-values \
   tests/strategies \
+  tests/significance \
+  tests/significance-poisson \
   tests/stimuli \
   tests/stdp-values \
   tests/stream \
@@ -65,7 +67,8 @@ test_scripts = \
   tests/mine-results.test \
   tests/mine.test \
   tests/new.test \
-  tests/peers-neuron.test
+  tests/peers-neuron.test \
+  tests/significance.test
 
 TESTS += $(check_PROGRAMS) $(test_scripts)
 test_headers = \
@@ -76,6 +79,7 @@ test_headers = \
   tests/german.h \
   tests/made.h \
   tests/mine.h \
+  tests/mined.h \
   tests/net.h \
   tests/rows.h \
   tests/spikes.h \
@@ -190,7 +194,8 @@ CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/mine-results.test \
   tests/mine.test \
   tests/occurrences \
-  tests/memory
+  tests/memory \
+  tests/significance
 
 # SPIKEMILL_PLUGIN_PATH is for the programs that load plugins themselves; scripts run the command, which finds the build tree's.
 AM_TESTS_ENVIRONMENT = \
