@@ -341,7 +341,7 @@ static void test_good_job(void)
          "= 3\n"
          "ties = strict\nrepeats = yes\nmax_candidates = 1e8\nmemory = 1.5M\nbackend = auto\nthreads = 0\nreduce = "
          "closed\noccurrences = o.csv\ngraph = "
-         "/tmp/g.gv\ntruth = t.ini\n";
+         "/tmp/g.gv\ntruth = t.ini\nsignificance = none\n";
   is_str(job->config, want, "its text has every value, in the order of the table");
   mill_job_free(job);
   static const char *const options[] = {"mining.intervals=(0,5] ms", "mining.support=2/s"};
