@@ -44,8 +44,8 @@ int main(void)
     mill_mining_free(m);
   }
   const double share = (double)low / (double)candidates;
-  ok(candidates == 90 * (uint64_t)seeds && share >= 0.03 && share <= 0.06,
-     "%d streams: %.4f of %ju candidates have p < .05", seeds, share, (uintmax_t)candidates);
+  ok(candidates == 90 * (uint64_t)seeds && share >= 0.03 && share <= 0.06, "%d streams: %.4f of %ju candidates have p < .05", seeds,
+     share, (uintmax_t)candidates);
   ok(100 * discovered <= 11 * seeds, "%d of them have a q of .05 or less", discovered);
   spikes_end();
   return done_testing();

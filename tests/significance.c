@@ -370,7 +370,7 @@ static uint32_t make_chain(struct mill_event *event)
 {
   uint64_t state = 3;
   uint32_t n = 0;
-  for (int64_t t = 0; t < 900; t += 15) {
+  for (int64_t t = 5; t < 900; t += 15) {
     event[n++] = (struct mill_event){t, 0, 0};
     event[n++] = (struct mill_event){t + 2 + below(&state, 2), 1, 0};
     event[n++] = (struct mill_event){t + 6, 2, 0};
