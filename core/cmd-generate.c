@@ -17,7 +17,7 @@
 
 enum { OUTPUT, TO, QUIET, JSON, HELP, FIXED };
 static const struct mill_option fixed[FIXED] = {
-    [OUTPUT] = {"output", 'o', "FILE", "the stream; its truth goes to FILE.truth.ini", 0},
+    [OUTPUT] = {"output", 'o', "FILE", "the stream; its truth goes to FILE.truth.ini and FILE.truth.csv", 0},
     [TO] = {"to", 0, "FORMAT", "format of the stream (default: by the extension)", 0},
     [QUIET] = {"quiet", 0, NULL, "no progress, no summary", 0},
     [JSON] = {"json", 0, NULL, "one JSON object on standard output, nothing else", 0},
@@ -25,7 +25,8 @@ static const struct mill_option fixed[FIXED] = {
 };
 #define OPTIONS_MAX 64 /* as struct mill_args can tell apart */
 #define DOC_MAX 300
-static const char summary[] = "Makes a stream of events with known truth: FILE and, beside it, FILE.truth.ini.";
+static const char summary[] =
+    "Makes a stream of events with known truth: FILE and, beside it, FILE.truth.ini and, of some kinds, FILE.truth.csv.";
 
 struct request {
   const struct mill_generator *generator;
@@ -144,7 +145,7 @@ static int going(const struct mill_generate_report *r, void *self)
   return !mill_interrupted();
 }
 
-static int print_json(const struct request *q, const void *params, const struct mill_generate_report *r, const char *truth,
+static int print_json(const struct request *q, const void *params, const struct mill_generate_report *r, const char *const *file,
                       double wall_s, struct mill_error *error)
 {
   const struct mill_generator *g = q->generator;
@@ -170,19 +171,20 @@ static int print_json(const struct request *q, const void *params, const struct 
   mill_json_hash(object, "spike_hash", r->spike_hash);
   cJSON_AddNumberToObject(object, "wall_s", wall_s);
   list = cJSON_AddArrayToObject(object, "files");
-  cJSON_AddItemToArray(list, cJSON_CreateString(q->path));
-  cJSON_AddItemToArray(list, cJSON_CreateString(truth));
+  for (; *file; file++)
+    cJSON_AddItemToArray(list, cJSON_CreateString(*file));
   return mill_json_print(object, error);
 }
 
-static void print_summary(const struct request *q, const struct mill_generate_report *r, const char *truth, double wall_s)
+static void print_summary(const struct mill_generate_report *r, const char *const *file, double wall_s)
 {
   char ms[32], tick[32];
   printf("%llu events of %u unit%s in %s ms, made in %.3g s\n", (unsigned long long)r->events, r->made.units,
          r->made.units == 1 ? "" : "s", mill_generator_ms(ms, r->made.stop * r->made.tick_ps), wall_s);
   printf("%.4f Hz a unit, ticks of %s ms, %u chain%s planted, spike hash %016llx\n", rate_hz(r),
          mill_generator_ms(tick, r->made.tick_ps), r->chains, r->chains == 1 ? "" : "s", (unsigned long long)r->spike_hash);
-  printf("wrote %s\nwrote %s\n", q->path, truth);
+  for (; *file; file++)
+    printf("wrote %s\n", *file);
 }
 
 static int generate(const struct request *q, struct mill_error *error)
@@ -190,10 +192,11 @@ static int generate(const struct request *q, struct mill_error *error)
   struct mill_generate_report report;
   struct watch watch;
   void *params = NULL;
-  char *truth = mill_generate_truth_path(q->path);
+  char *truth = mill_generate_truth_path(q->path), *table = mill_generate_table_path(q->path);
+  const char *const file[] = {q->path, truth, q->generator->table ? table : NULL, NULL};
   uint64_t limit;
   int rc = -1;
-  if (!truth) {
+  if (!truth || !table) {
     mill_fail(error, MILL_RESOURCES, "out of memory");
     goto done;
   }
@@ -206,12 +209,13 @@ static int generate(const struct request *q, struct mill_error *error)
   mill_progress_end(&watch.progress);
   watch.begun = mill_seconds() - watch.begun;
   if (rc == 0 && q->json)
-    rc = print_json(q, params, &report, truth, watch.begun, error);
+    rc = print_json(q, params, &report, file, watch.begun, error);
   else if (rc == 0 && !q->quiet)
-    print_summary(q, &report, truth, watch.begun);
+    print_summary(&report, file, watch.begun);
 done:
   mill_generator_free(q->generator, params);
   free(truth);
+  free(table);
   return rc;
 }
 

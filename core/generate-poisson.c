@@ -1,17 +1,10 @@
-/* Streams of independent units: each a stationary Poisson process with dead time. The intervals of a unit are the refractory period plus
-   an exponentially distributed time whose mean makes the mean rate the one asked for, and time 0 falls anywhere in an interval, as in
-   a recording: the unit may just be refractory (D. R. Cox, Renewal Theory, 1962, chapter 2). */
+/* Streams of independent units: each a stationary Poisson process with dead time, which is the refractory period. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "expr.h"
 #include "generate-private.h"
 #include "memory.h"
-#include "text.h"
 
 enum { UNITS_MAX = 1000000, RATES_MAX = 400 };
 
@@ -34,46 +27,16 @@ static const struct mill_param_spec specs[] = {
 /* The parameters in ticks. */
 struct setup {
   int64_t tick_ps, stop, refractory;
-  uint32_t units, rates;
+  uint32_t units, laws;
+  struct mill_law law[RATES_MAX];
   uint64_t key;
-  double interval[RATES_MAX], gap[RATES_MAX]; /* means: of an interval, and of what follows the refractory period */
 };
 
-static int read_rate(const char *text, struct setup *s, uint32_t i, struct mill_error *error)
+static int read_rate(const char *item, uint32_t i, void *self, struct mill_error *error)
 {
-  static const struct mill_defines none = {0, NULL};
-  char tick[32];
-  double rate;
-  if (mill_expr_real(text, &none, &rate, error) < 0)
-    return -1;
-  s->interval[i] = 1e12 / (double)s->tick_ps / rate;
-  s->gap[i] = s->interval[i] - (double)s->refractory;
-  if (!(rate >= 0))
-    return mill_fail(error, MILL_USAGE, "expected 0 Hz or more");
-  if (s->interval[i] < 1)
-    return mill_fail(error, MILL_USAGE, "expected at most one event a tick of %s ms on average (--tick)",
-                     mill_generator_ms(tick, s->tick_ps));
-  if (s->gap[i] <= 0)
-    return mill_fail(error, MILL_USAGE, "intervals of %s ms on average must be longer than the refractory period (--refractory)",
-                     mill_text_double(tick, 1000 / rate));
-  return 0;
-}
-
-static int read_rates(const char *text, struct setup *s, struct mill_error *error)
-{
-  size_t count;
-  char **item = mill_text_list(text, &count);
-  int result = 0;
-  if (!item)
-    return mill_fail(error, MILL_RESOURCES, "out of memory");
-  if (count < 1 || count > RATES_MAX)
-    result = mill_fail(error, MILL_USAGE, "--rate: %zu rates; expected 1 to %d", count, RATES_MAX);
-  for (size_t i = 0; !result && i < count; i++)
-    if (read_rate(item[i], s, (uint32_t)i, error) < 0)
-      result = mill_fail_within(error, "--rate %s", item[i]);
-  free(item);
-  s->rates = (uint32_t)count;
-  return result;
+  struct setup *s = self;
+  s->law[i].key = s->key;
+  return mill_law_read(&s->law[i], item, s->tick_ps, s->refractory, "the refractory period (--refractory)", error);
 }
 
 static int prepare(const struct values *v, struct setup *s, struct mill_error *error)
@@ -84,7 +47,7 @@ static int prepare(const struct values *v, struct setup *s, struct mill_error *e
       mill_generator_ticks("duration", v->duration, 0, MILL_GENERATE_LONGEST, s->tick_ps, &s->stop, error) < 0 ||
       mill_generator_ticks("refractory", v->refractory, 0, MILL_GENERATE_SECONDS(100), s->tick_ps, &s->refractory, error) < 0)
     return -1;
-  return read_rates(v->rate, s, error);
+  return mill_generator_each("rate", v->rate, RATES_MAX, read_rate, s, &s->laws, error);
 }
 
 static int describe(const void *params, struct mill_generated *made, struct mill_error *error)
@@ -96,43 +59,19 @@ static int describe(const void *params, struct mill_generated *made, struct mill
   return 0;
 }
 
-/* A unit: its next event, and how many numbers it has drawn. */
-struct unit {
-  struct mill_point next;
-  uint64_t draws;
-};
-
 struct maker {
   struct setup setup;
-  struct unit *unit;
+  struct mill_train *train; /* [units] */
 };
-
-/* The first event: time 0 lies at a uniform place of an interval that counts by its length, so with probability refractory / interval
-   in the refractory period, at a uniform place of it. */
-static void begin_unit(struct maker *m, uint32_t i)
-{
-  const struct setup *s = &m->setup;
-  struct unit *u = &m->unit[i];
-  double mean = s->interval[i % s->rates], place = mill_uniform(mill_random(s->key, i, u->draws++)) * mean;
-  struct mill_point free_from = {0, 0};
-  if (place < (double)s->refractory)
-    free_from = mill_point_after(free_from, place);
-  u->next = mill_point_after(free_from, mill_gap(s->key, i, &u->draws, s->gap[i % s->rates]));
-}
 
 static int fill(void *self, int64_t end, struct mill_window *window, struct mill_error *error)
 {
   struct maker *m = self;
   const struct setup *s = &m->setup;
-  for (uint32_t i = 0; i < s->units; i++) {
-    struct unit *u = &m->unit[i];
-    while (u->next.tick < end) {
-      if (mill_window_add(window, u->next, i, error) < 0)
+  for (uint32_t i = 0; i < s->units; i++)
+    for (struct mill_train *t = &m->train[i]; t->next.tick < end; mill_train_step(t, &s->law[i % s->laws], i))
+      if (mill_window_add(window, t->next, i, error) < 0)
         return -1;
-      u->next.tick += s->refractory;
-      u->next = mill_point_after(u->next, mill_gap(s->key, i, &u->draws, s->gap[i % s->rates]));
-    }
-  }
   return 0;
 }
 
@@ -141,17 +80,24 @@ static int make(const void *params, mill_event_sink *sink, void *self, struct mi
   struct maker m;
   if (prepare(params, &m.setup, error) < 0)
     return -1;
-  m.unit = mill_allocate_or_fail("units", m.setup.units, sizeof *m.unit, error);
-  if (!m.unit)
+  m.train = mill_allocate_or_fail("units", m.setup.units, sizeof *m.train, error);
+  if (!m.train)
     return -1;
   for (uint32_t i = 0; i < m.setup.units; i++)
-    begin_unit(&m, i);
+    mill_train_begin(&m.train[i], &m.setup.law[i % m.setup.laws], i);
   int result = mill_windows_make(m.setup.stop, 1, fill, &m, sink, self, error);
-  mill_release(m.unit);
+  mill_release(m.train);
   return result;
 }
 
 const struct mill_generator mill_generator_poisson = {
-    "poisson", "independent units with Poisson events", specs, sizeof specs / sizeof *specs, sizeof(struct values), describe, NULL,
+    "poisson",
+    "independent units with Poisson events",
+    specs,
+    sizeof specs / sizeof *specs,
+    sizeof(struct values),
+    describe,
+    NULL,
     make,
+    NULL,
 };

@@ -1,14 +1,28 @@
-/* What the generators share: points of continuous time, exponential gaps, windows of events, times among the parameters. */
+/* What the generators share: points of continuous time, exponential gaps, Poisson processes, windows of events, times and lists among the
+   parameters. */
 #ifndef MILL_GENERATE_PRIVATE_H
 #define MILL_GENERATE_PRIVATE_H
 
 #include <spikemill/device.h>
 #include "generate.h"
 
-extern const struct mill_generator mill_generator_sym26, mill_generator_poisson;
+extern const struct mill_generator mill_generator_sym26, mill_generator_poisson, mill_generator_bursts, mill_generator_drift,
+    mill_generator_planted;
 
 /* Keys of the random numbers: mill_key(seed, MILL_PURPOSE_GENERATE, one of these), then draw (key, unit, number of the draw). */
-enum { MILL_GENERATE_SYM26, MILL_GENERATE_POISSON };
+enum {
+  MILL_GENERATE_SYM26,
+  MILL_GENERATE_POISSON,
+  MILL_GENERATE_BURSTS, /* events, */
+  MILL_GENERATE_BURSTS_NETWORK,
+  MILL_GENERATE_BURSTS_OWN,
+  MILL_GENERATE_BURSTS_SHARE, /* and who takes part */
+  MILL_GENERATE_DRIFT,        /* events, */
+  MILL_GENERATE_DRIFT_PHASE,
+  MILL_GENERATE_PLANTED,        /* the background, */
+  MILL_GENERATE_PLANTED_STARTS, /* when episodes start, */
+  MILL_GENERATE_PLANTED_NODES   /* and what becomes of their nodes */
+};
 
 /* A point of continuous time: whole ticks and a part of one, 0 ≤ part < 1, so that no precision is lost in a long stream. An event at a
    point carries the tick in which it lies, counted by its end: `tick` + 1. Ticks stay below 2^62. */
@@ -39,6 +53,29 @@ static inline double mill_gap(uint64_t key, uint32_t unit, uint64_t *draws, doub
   return -mill_log(mill_uniform(mill_random(key, unit, (*draws)++))) * mean;
 }
 
+/* The law of a Poisson process with dead time: from an event to the next `dead` ticks and an exponentially distributed time, `mean` ticks
+   together on average; infinite: there is no event. */
+struct mill_law {
+  uint64_t key; /* of its random numbers */
+  double mean;
+  int64_t dead;
+};
+/* Sets all but the key, from a rate in Hz, or from its text. `dead_name` is for the message when mean intervals are no longer than the
+   dead time: "the refractory period (--refractory)". Messages have no key. */
+int mill_law_set(struct mill_law *law, double rate, int64_t tick_ps, int64_t dead, const char *dead_name, struct mill_error *error);
+int mill_law_read(struct mill_law *law, const char *text, int64_t tick_ps, int64_t dead, const char *dead_name,
+                  struct mill_error *error);
+
+/* One such process, number `unit` of its law. */
+struct mill_train {
+  struct mill_point next;
+  uint64_t draws;
+};
+/* Finds the first event from time 0 on. Returns how many whole ticks the dead time of an event before 0 lasts on. */
+int64_t mill_train_begin(struct mill_train *train, const struct mill_law *law, uint32_t unit);
+/* Goes on to the next event. */
+void mill_train_step(struct mill_train *train, const struct mill_law *law, uint32_t unit);
+
 /* Events of one span of time, in any order of units; each unit's in order of time. */
 struct mill_window {
   struct mill_event *event;
@@ -56,6 +93,11 @@ int mill_windows_make(int64_t stop, int64_t grain,
 /* The longest stream and the longest of the other times, in ps: ticks of 1 ps stay below 2^62, and sums of times below 2^63. */
 #define MILL_GENERATE_LONGEST INT64_C(4000000000000000000)
 #define MILL_GENERATE_SECONDS(n) (INT64_C(1000000000000) * (n))
+
+/* Hands the items of a list that the parameter `key` holds, 1 to `most` of them, to `read`; its errors get "--KEY ITEM: " in front. */
+int mill_generator_each(const char *key, const char *text, uint32_t most,
+                        int (*read)(const char *item, uint32_t i, void *self, struct mill_error *error), void *self,
+                        uint32_t *count, struct mill_error *error);
 
 /* The time that the text of the parameter `key` means, in ps, from `least` to `most`. */
 int mill_generator_time(const char *key, const char *text, int64_t least, int64_t most, int64_t *ps, struct mill_error *error);

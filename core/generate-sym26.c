@@ -280,4 +280,5 @@ done:
 
 const struct mill_generator mill_generator_sym26 = {
     "sym26", "Poisson units with planted chains", specs, sizeof specs / sizeof *specs, sizeof(struct values), describe, plant, make,
+    NULL,
 };

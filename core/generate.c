@@ -20,7 +20,8 @@
 enum { LETTERS = 26, NAME_BYTES = 16, SHOWN = 60 };
 enum { TEXT_MAX = 900 }; /* bytes of a value, so that its line fits into an INI file */
 
-const struct mill_generator *const mill_generators[] = {&mill_generator_sym26, &mill_generator_poisson, NULL};
+const struct mill_generator *const mill_generators[] = {&mill_generator_sym26, &mill_generator_poisson, &mill_generator_bursts,
+                                                        &mill_generator_drift, &mill_generator_planted, NULL};
 #define KINDS (sizeof mill_generators / sizeof *mill_generators - 1)
 
 const struct mill_generator *mill_generator_find(const char *name, struct mill_error *error)
@@ -138,10 +139,20 @@ char *mill_generator_ms(char *buffer, int64_t ps)
   return buffer;
 }
 
+static char *with_ending(const char *path, const char *ending)
+{
+  char *whole;
+  return asprintf(&whole, "%s%s", path, ending) < 0 ? NULL : whole;
+}
+
 char *mill_generate_truth_path(const char *path)
 {
-  char *truth;
-  return asprintf(&truth, "%s.truth.ini", path) < 0 ? NULL : truth;
+  return with_ending(path, ".truth.ini");
+}
+
+char *mill_generate_table_path(const char *path)
+{
+  return with_ending(path, ".truth.csv");
 }
 
 /* ---- Files */
@@ -204,24 +215,48 @@ static int write_truth(const struct mill_generator *g, const void *params, const
   return bad ? mill_fail(error, MILL_RESOURCES, "the truth cannot be written to %s", part) : 0;
 }
 
-/* The stream whole behind its writer, and both files put in place, the stream first. */
-static int make_files(const struct mill_generator *g, const void *params, struct writing *w, const char *truth, char **part,
-                      struct mill_error *error)
+static int write_table(const struct mill_generator *g, const void *params, const char *part,
+                       const struct mill_generate_report *report, struct mill_error *error)
+{
+  FILE *out = fopen(part, "we");
+  int bad = !out;
+  if (out) {
+    fprintf(out, "# spikemill %s\n# spike_hash %016" PRIx64 "\n", mill_version(), report->spike_hash);
+    g->table(params, out);
+    bad = ferror(out);
+    bad |= fclose(out) != 0;
+  }
+  return bad ? mill_fail(error, MILL_RESOURCES, "the truth cannot be written to %s", part) : 0;
+}
+
+/* A file of the truth until it is in its place. */
+struct truth {
+  char *path, *part;
+};
+
+static int commit_truth(struct truth *t, struct mill_error *error)
+{
+  char *part = t->part;
+  t->part = NULL;
+  return part ? mill_output_commit(t->path, part, error) : 0;
+}
+
+/* The stream whole behind its writer, and all files put in place, the stream first. */
+static int make_files(const struct mill_generator *g, const void *params, struct writing *w, struct truth *truth,
+                      struct truth *table, struct mill_error *error)
 {
   struct mill_generate_report *r = w->report;
   if (g->make(params, take, w, error))
     return -1;
   r->spike_hash = mill_spike_hash_value(w->hash);
-  if (write_truth(g, params, *part, r, error))
+  if (write_truth(g, params, truth->part, r, error) || (g->table && write_table(g, params, table->part, r, error)))
     return -1;
   const struct mill_stream_end end = {.events = r->events, .spike_hash = r->spike_hash, .stop = r->made.stop, .complete = 1};
   struct mill_writer *writer = w->writer;
   w->writer = NULL;
-  if (mill_writer_close(writer, &end, error))
+  if (mill_writer_close(writer, &end, error) || commit_truth(truth, error))
     return -1;
-  char *ready = *part;
-  *part = NULL;
-  return mill_output_commit(truth, ready, error);
+  return commit_truth(table, error);
 }
 
 int mill_generate(const struct mill_generator *g, const void *params, const char *path, const char *format,
@@ -229,14 +264,15 @@ int mill_generate(const struct mill_generator *g, const void *params, const char
                   struct mill_generate_report *report, struct mill_error *error)
 {
   struct writing w = {.report = report, .going = going, .self = self};
+  struct truth truth = {mill_generate_truth_path(path), NULL}, table = {mill_generate_table_path(path), NULL};
   struct mill_group *group = NULL;
-  char *config = mill_generator_config(g, params), *truth = mill_generate_truth_path(path), *part = NULL;
+  char *config = mill_generator_config(g, params);
   int result = -1;
   *report = (struct mill_generate_report){0};
   if (g->describe(params, &report->made, error))
     goto done;
   w.hash = mill_spike_hash_create();
-  if (!config || !truth || !w.hash) {
+  if (!config || !truth.path || !table.path || !w.hash) {
     mill_fail(error, MILL_RESOURCES, "out of memory");
     goto done;
   }
@@ -250,14 +286,17 @@ int mill_generate(const struct mill_generator *g, const void *params, const char
                                         .seed = report->made.seed,
                                         .version = mill_version(),
                                         .config = config};
-  if (!mill_writer_open(path, format, &info, &w.writer, error) && !mill_output_begin(truth, &part, error))
-    result = make_files(g, params, &w, truth, &part, error);
+  if (!mill_writer_open(path, format, &info, &w.writer, error) && !mill_output_begin(truth.path, &truth.part, error) &&
+      (!g->table || !mill_output_begin(table.path, &table.part, error)))
+    result = make_files(g, params, &w, &truth, &table, error);
 done:
-  mill_output_forget(part);
+  mill_output_forget(truth.part);
+  mill_output_forget(table.part);
   mill_writer_abandon(w.writer);
   mill_spike_hash_free(w.hash);
   mill_release(group);
-  free(truth);
+  free(truth.path);
+  free(table.path);
   free(config);
   return result;
 }

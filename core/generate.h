@@ -31,6 +31,8 @@ struct mill_generator {
   uint32_t (*plant)(const void *params, FILE *out);
   /* Makes the whole stream into the sink. Memory grows with the number of units, not with the number of events. */
   int (*make)(const void *params, mill_event_sink *sink, void *self, struct mill_error *error);
+  /* Prints what there is of the truth row by row, as CSV under a line of column names; NULL when there is nothing such. */
+  void (*table)(const void *params, FILE *out);
 };
 
 extern const struct mill_generator *const mill_generators[]; /* ends in NULL */
@@ -57,6 +59,8 @@ char *mill_generator_ms(char *buffer, int64_t ps);
 
 /* "PATH.truth.ini", malloc'ed: the name of the truth that belongs to a stream. NULL when out of memory. */
 char *mill_generate_truth_path(const char *path);
+/* "PATH.truth.csv", of the kinds with a table. */
+char *mill_generate_table_path(const char *path);
 
 /* What was made, or has been so far. */
 struct mill_generate_report {
@@ -71,9 +75,9 @@ struct mill_generate_report {
      [generate]  kind and every parameter
      [stream]    version, units, events, tick_ms, stop_ms, spike_hash (of the stream, as 16 hexadecimal digits), chains
      [chain.K]   K = 1 … chains: units (names, source first, with blanks between), delay_ms, probability, interval (that holds every lag
-                 of a link, as "(4,6] ms")
+                 of a link, as "(4,6] ms"); delay_ms and interval list one for each link when these differ
 
-   Both files appear whole or not at all. `going` (may be NULL) is called now and then; when it returns 0 the making ends with
+   and, of the kinds that have one, the table. All files appear whole or not at all. `going` (may be NULL) is called now and then; when it returns 0 the making ends with
    MILL_INTERRUPTED and no file. */
 int mill_generate(const struct mill_generator *generator, const void *params, const char *path, const char *format,
                   int (*going)(const struct mill_generate_report *report, void *self), void *self,

@@ -16,8 +16,12 @@ core_libmill_la_SOURCES = \
   core/episodes.c \
   core/error.c \
   core/expr.c \
+  core/generate-bursts.c \
+  core/generate-drift.c \
+  core/generate-planted.c \
   core/generate-poisson.c \
   core/generate-sym26.c \
+  core/generate-train.c \
   core/generate-window.c \
   core/fingerprint.c \
   core/generate.c \
