@@ -100,7 +100,9 @@ static void take_burst(struct bursts *b, const struct mill_law *law, uint32_t un
 
 static void begin_bursts(struct bursts *b, const struct mill_law *law, uint32_t unit)
 {
-  *b = (struct bursts){.stop = mill_train_begin(&b->train, law, unit), .train = b->train};
+  b->number = 0;
+  b->start = 0;
+  b->stop = mill_train_begin(&b->train, law, unit);
   if (b->stop == 0)
     take_burst(b, law, unit);
 }

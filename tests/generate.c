@@ -93,6 +93,22 @@ static void test_edges(void)
       {"poisson", "neurons=1 rate=1000 tick=1 duration=10000", 9500, 10500},
       {"poisson", "rate=999 refractory=1 neurons=1 duration=10000", 9985, 9995},
       {"poisson", "duration=4e9 rate=1e-6 neurons=10 tick=0.000000001", 10, 80},
+      {"bursts", "rate=0 bursts=0", 0, 0},
+      {"bursts", "duration=0", 0, 0},
+      {"bursts", "rate=0 inside=0 own=1", 0, 0},
+      {"bursts", "rate=0 share=0", 0, 0},
+      {"bursts", "duration=4e9 rate=1e-6 bursts=0 tick=0.000000001 neurons=10", 10, 80},
+      {"bursts", "rate=0 length=1 bursts=999 own=999 share=1 inside=1000 tick=1 neurons=1 duration=10000", 9500, 10500},
+      {"drift", "rate=0", 0, 0},
+      {"drift", "duration=0", 0, 0},
+      {"drift", "duration=4e9 rate=1e-6 neurons=10 tick=0.000000001 period=4e9 depth=0", 10, 80},
+      {"drift", "neurons=1 rate=500 depth=1 tick=1 period=1 duration=10000", 4600, 5400},
+      {"planted", "background=0 rate=0", 0, 0},
+      {"planted", "duration=0", 0, 0},
+      {"planted", "background=0 miss=1", 0, 0},
+      {"planted", "background=0 duration=15", 0, 0},
+      {"planted", "background=0 episodes=A-1->B jitter=0 tick=1 rate=499 duration=10000", 9900, 10000},
+      {"planted", "background=0 duration=4e9 rate=1e-5 tick=0.000000001", 80, 260},
   };
   for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) {
     struct made *m = make(edges[i].kind, edges[i].options);
@@ -181,6 +197,45 @@ static void test_errors(void)
       {"poisson", "rate=200 refractory=5", "--rate 200: intervals of 5 ms on average must be longer than the refractory period"},
       {"poisson", "tick=0.007", "--duration 60000: expected a whole number"},
       {"poisson", "refractory=0.0001", "--refractory 0.0001: expected a whole number"},
+      {"bursts", "length=0", "--length 0: expected ms, from 0.001 to 100000"},
+      {"bursts", "length=0.0005", "--length 0.0005: expected ms"},
+      {"bursts", "length=0.0015", "--length 0.0015: expected a whole number of ticks"},
+      {"bursts", "bursts=5", "--bursts 5: intervals of 200 ms on average must be longer than a burst (--length)"},
+      {"bursts", "own=6", "--own 6: intervals of"},
+      {"bursts", "own=-1", "--own -1: must lie in"},
+      {"bursts", "share=1.1", "--share 1.1: must lie in 0 … 1"},
+      {"bursts", "inside=2000 tick=1", "--inside 2000: expected at most one event a tick of 1 ms"},
+      {"bursts", "rate=2000 tick=1", "--rate 2000: expected at most one event"},
+      {"drift", "rate=-1", "--rate -1: expected 0 to 1000000 Hz"},
+      {"drift", "rate=5,x", "--rate x: "},
+      {"drift", "depth=1.5", "--depth 1.5: expected 0 to 1"},
+      {"drift", "depth=0.5,-0.1", "--depth -0.1: expected 0 to 1"},
+      {"drift", "period=0", "--period 0: expected ms above 0, a whole number of ticks of 0.001 ms"},
+      {"drift", "period=1.0005", "--period 1.0005: expected ms above 0"},
+      {"drift", "period=5e9", "at most 4000000000"},
+      {"drift", "period=1s", "--period 1s: "},
+      {"drift", "rate=10,600 depth=0.5,0.9 tick=1", "--rate 600 with --depth 0.9: expected at most one event a tick of 1 ms"},
+      {"planted", "episodes=A", "--episodes A: an episode has two nodes or more"},
+      {"planted", "episodes=A-5->", "--episodes A-5->: `` is no unit: there are A to Z"},
+      {"planted", "episodes=A-5->B,", "--episodes : `` is no unit"},
+      {"planted", "episodes=A-5->AB", "`AB` is no unit: there are A to Z (--neurons)"},
+      {"planted", "episodes=A-5->D neurons=3", "`D` is no unit: there are A to C"},
+      {"planted", "episodes=A-5->B neurons=30", "`A` is no unit: there are 1 to 30"},
+      {"planted", "episodes=1-5->31 neurons=30", "`31` is no unit"},
+      {"planted", "episodes=A_5_B", "expected -LAG-> at `5 B`"},
+      {"planted", "episodes=A-5-B", "expected -LAG-> at `-5-B`"},
+      {"planted", "episodes=A->B", "the lag ``: "},
+      {"planted", "episodes=A-x->B", "the lag `x`: "},
+      {"planted", "episodes=A-0->B", "the lag `0`: expected ms above 0"},
+      {"planted", "episodes=A-5.0005->B", "the lag `5.0005`: expected ms above 0, a whole number of ticks of 0.001 ms"},
+      {"planted", "episodes=A-2->B jitter=3", "the lag `2` is shorter than the jitter, 3 ms (--jitter)"},
+      {"planted", "jitter=-1", "--jitter -1: expected ms"},
+      {"planted", "jitter=0.0005", "--jitter 0.0005: expected a whole number of ticks"},
+      {"planted", "rate=60", "--rate 60: intervals of 16.666666666666668 ms on average must be longer than an occurrence can last"},
+      {"planted", "rate=-1", "--rate -1: expected 0 Hz or more"},
+      {"planted", "rate=1,,2", "--rate "},
+      {"planted", "miss=2", "--miss 2: must lie in 0 … 1"},
+      {"planted", "background=1001 tick=1", "--background 1001: expected at most one event"},
       {"poison", "", "did you mean `poisson`?"},
       {"xyz", "", "there are sym26, poisson"},
   };
@@ -297,7 +352,33 @@ static void test_files(void)
          !mill_ini_read(in_folder("d.csv.truth.ini"), NULL, 0, &truth, &error),
      "poisson has a truth");
   is_str(value_of(truth, "stream", "chains"), "0", "that nothing is planted");
+  ok(!generate("planted", "duration=1000 episodes=A-5->B-5->C,C-3->D-4->E jitter=2 miss=0.1", in_folder("p.csv"), NULL, NULL, NULL,
+               &report, &error) &&
+         report.chains == 2,
+     "planted episodes");
+  is_int(spikes_files(), 5, "a table is a third file");
   mill_ini_free(truth);
+  if (mill_ini_read(in_folder("p.csv.truth.ini"), NULL, 0, &truth, &error))
+    bail("%s", error.text);
+  is_str(value_of(truth, "chain.1", "units"), "A B C", "units as those of sym26");
+  is_str(value_of(truth, "chain.1", "delay_ms"), "5", "a delay");
+  is_str(value_of(truth, "chain.1", "interval"), "(3,7] ms", "an interval");
+  is_str(value_of(truth, "chain.1", "probability"), "0.9", "a probability");
+  is_str(value_of(truth, "chain.2", "delay_ms"), "3 4", "or one for each link");
+  is_str(value_of(truth, "chain.2", "interval"), "(1,5] (2,6] ms", "or one for each link");
+  mill_ini_free(truth);
+  spikes_empty();
+  char deep[900] = "duration=10 jitter=0 rate=0 tick=0.000000001 episodes=A";
+  for (int i = 1; i < 24; i++)
+    snprintf(deep + strlen(deep), sizeof deep - strlen(deep), "-%d.123456789->B", 10000 + i);
+  ok(!generate("planted", deep, in_folder("q.csv"), NULL, NULL, NULL, &report, &error) &&
+         !mill_ini_read(in_folder("q.csv.truth.ini"), NULL, 0, &truth, &error),
+     "the longest lines are read back: %s", error.text);
+  mill_ini_free(truth);
+  strcat(deep, "-1->C");
+  ok(generate("planted", deep, in_folder("r.csv"), NULL, NULL, NULL, &report, &error) && strstr(error.text, "at most 24 nodes"),
+     "an episode that is too long: %s", error.text);
+  spikes_empty();
   ok(!generate("poisson", "rate=0 neurons=1", in_folder("e.csv"), NULL, NULL, NULL, &report, &error) && report.events == 0,
      "a silent unit");
   spikes_empty();

@@ -24,6 +24,7 @@ check_PROGRAMS += \
   tests/golden \
   tests/generate \
   tests/generate-law \
+  tests/generate-truth \
   tests/ini \
   tests/job \
   tests/levels \
