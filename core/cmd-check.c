@@ -163,7 +163,11 @@ static int print_job_json(const struct request *q, const struct mill_mining_repo
   cJSON_AddStringToObject(object, "backend", r->backend);
   mill_json_int(object, "threads", r->threads);
   cJSON_AddStringToObject(object, "ties", r->ties);
-  mill_json_int(object, "support", r->support);
+  if (r->windows)
+    cJSON_AddNullToObject(object, "support"); /* each window has its own */
+  else
+    mill_json_int(object, "support", r->support);
+  mill_json_int(object, "windows", r->windows);
   mill_json_int(object, "memory_bytes", r->memory_bytes);
   return mill_json_print(object, error);
 }
@@ -174,8 +178,11 @@ static void print_job(const struct mill_mining *mining, const struct mill_mining
   const struct mill_stream_info info = {.tick_ps = r->tick_ps};
   char text[256];
   printf("%s: %s\n", r->input, mill_stream_describe(&info, r->events, r->types, r->first, r->last, text, sizeof text));
-  printf("%s on %s, %u thread%s; an episode is frequent from %llu occurrences on\n", r->counter, r->backend, r->threads,
-         r->threads == 1 ? "" : "s", (unsigned long long)r->support);
+  printf("%s on %s, %u thread%s; ", r->counter, r->backend, r->threads, r->threads == 1 ? "" : "s");
+  if (r->windows)
+    printf("%llu windows, each mined by itself\n", (unsigned long long)r->windows);
+  else
+    printf("an episode is frequent from %llu occurrences on\n", (unsigned long long)r->support);
   fputs(mill_mining_config(mining), stdout);
 }
 

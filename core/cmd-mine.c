@@ -6,6 +6,7 @@
 
 #include "mine-files.h"
 #include "mine-report.h"
+#include "mine-series.h"
 
 struct request {
   struct mill_request common;
@@ -16,6 +17,8 @@ static const struct mill_row rows[] = {
     MILL_ROWS_MINING,
     MILL_ROWS_SIGNIFICANCE,
     MILL_ROW_KEY("seed", "N", "seed of the surrogates (default: 1)", "mining.seed"),
+    MILL_ROW_KEY("window", "S", "mine windows of so many seconds, one by one", "mining.window"),
+    MILL_ROW_KEY("step", "S", "from the start of a window to that of the next (default: window)", "mining.step"),
     MILL_ROW_KEY("counter", "NAME", "how episodes are counted (default: latest-start)", "mining.counter"),
     MILL_ROW_KEY("backend", "auto|cpu|cuda", "where to count", "mining.backend"),
     MILL_ROW_KEY("threads", "N", "worker threads (default: one a processor)", "mining.threads"),
@@ -62,6 +65,19 @@ static int tell(const struct request *q, struct mill_mining *m, struct mill_mine
   return print(q, m, files, rc < 0 ? NULL : error) < 0 ? -1 : rc;
 }
 
+/* A job with windows has no other file than that of episodes. */
+static int mine_windows(const struct request *q, struct mill_mining *m, struct mill_mine_files *files, struct mill_error *error)
+{
+  const struct mill_series_places places = {.output = q->output,
+                                            .format = q->output ? mill_mine_files_format(q->output) : MILL_SERIES_TABLE,
+                                            .most = SHOWN,
+                                            .json = q->common.json,
+                                            .quiet = q->common.quiet};
+  char *part = files->file[MILL_MINE_EPISODES].part;
+  files->file[MILL_MINE_EPISODES].part = NULL;
+  return mill_series_all(m, &places, part, error);
+}
+
 static int mine(const struct request *q, struct mill_error *error)
 {
   struct mill_mining *m = NULL;
@@ -75,6 +91,10 @@ static int mine(const struct request *q, struct mill_error *error)
   mill_mining_report(m, &report);
   if (mill_mine_files_begin(&files, q->output, q->common.path, &report, error) < 0)
     goto done;
+  if (mill_mining_windows(m)) {
+    rc = mine_windows(q, m, &files, error);
+    goto done;
+  }
   mill_progress_begin(&progress, q->common.quiet || q->common.json);
   rc = mill_mining_run(m, on_progress, &progress, error);
   mill_progress_end(&progress);

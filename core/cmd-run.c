@@ -10,18 +10,21 @@
 #include <cJSON.h>
 #include "memory.h"
 #include "output.h"
+#include "run-mine.h"
 #include "simulation.h"
 #include "text.h"
 #include "value.h"
 
 struct request {
   struct mill_request common;
-  const char *folder, *checkpoint, *every, *resume;
+  const char *folder, *mine, *checkpoint, *every, *resume;
   int64_t threads;
 };
 static const struct mill_row rows[] = {
     MILL_ROW_TEXT("output", 'o', "DIR", "output folder (default: ./NAME-out)", struct request, folder),
     MILL_ROWS_NETWORK,
+    MILL_ROW_TEXT("mine", 0, "JOB.ini", "mine the spikes as they come, by a job that names none, into mining.csv of the folder",
+                  struct request, mine),
     MILL_ROW_TEXT("checkpoint", 0, "FILE", "write the whole state at the end, or when interrupted", struct request, checkpoint),
     MILL_ROW_TEXT("every", 0, "MS", "write the checkpoint that often too, in simulated time", struct request, every),
     MILL_ROW_TEXT("resume", 0, "FILE", "go on from a checkpoint, under any strategy; files hold what follows it", struct request,
@@ -48,7 +51,7 @@ static double rate_hz(uint64_t spikes, uint32_t neurons, double biological_s)
   return neurons && biological_s > 0 ? (double)spikes / neurons / biological_s : 0;
 }
 
-static int print_json(const struct request *q, struct mill_simulation *sim, struct mill_error *error)
+static int print_json(const struct request *q, struct mill_simulation *sim, const struct mill_live *live, struct mill_error *error)
 {
   struct mill_simulation_report r;
   struct mill_population_report p;
@@ -95,10 +98,14 @@ static int print_json(const struct request *q, struct mill_simulation *sim, stru
     cJSON_AddItemToArray(list, cJSON_CreateString(file));
   if (q->checkpoint)
     cJSON_AddItemToArray(list, cJSON_CreateString(q->checkpoint));
+  if (mill_live_file(live))
+    cJSON_AddItemToArray(list, cJSON_CreateString(mill_live_file(live)));
+  if (live->mining)
+    cJSON_AddRawToObject(object, "mining", live->size ? live->text : "null");
   return mill_json_print(object, error);
 }
 
-static void print_summary(const struct request *q, const struct mill_simulation *sim)
+static void print_summary(const struct request *q, const struct mill_simulation *sim, const struct mill_live *live)
 {
   struct mill_simulation_report r;
   struct mill_population_report p;
@@ -122,6 +129,8 @@ static void print_summary(const struct request *q, const struct mill_simulation 
     printf("wrote %s\n", file);
   if (q->checkpoint)
     printf("wrote %s\n", q->checkpoint);
+  if (mill_live_file(live))
+    printf("wrote %s\n", mill_live_file(live));
 }
 
 /* Steps between checkpoints; INT64_MAX: only one at the end. */
@@ -152,23 +161,29 @@ static int check_checkpoint(const struct request *q, const struct mill_simulatio
   return 0;
 }
 
-/* To the end, with checkpoints on the way and there. */
-static int advance(const struct request *q, struct mill_simulation *sim, int64_t every, struct mill_progress *progress,
-                   struct mill_error *error)
+/* To the end, with checkpoints on the way and there, and stops where there is a window to be mined. */
+static int advance(const struct request *q, struct mill_simulation *sim, struct mill_live *live, int64_t every,
+                   struct mill_progress *progress, struct mill_error *error)
 {
   struct mill_simulation_report r;
+  int done;
   mill_simulation_report(sim, &r);
   do {
-    int64_t next = every == INT64_MAX ? INT64_MAX : r.first + ((r.step - r.first) / every + 1) * every;
-    if (mill_advance_to(sim, next, progress, error) < 0 || (q->checkpoint && mill_simulation_save(sim, q->checkpoint, error) < 0))
+    const int64_t save = every == INT64_MAX ? INT64_MAX : r.first + ((r.step - r.first) / every + 1) * every;
+    const int64_t mine = mill_live_next(live);
+    if (mill_advance_to(sim, mine < save ? mine : save, progress, error) < 0)
       return -1;
     mill_simulation_report(sim, &r);
-  } while (r.step - r.first < r.duration && !mill_interrupted());
+    mill_live_mine(live, r.step, progress);
+    done = r.step - r.first >= r.duration || mill_interrupted();
+    if (q->checkpoint && (done || r.step == save) && mill_simulation_save(sim, q->checkpoint, error) < 0)
+      return -1;
+  } while (!done);
   return 0;
 }
 
 /* Runs and puts the files in place, also when a checkpoint could not be written. */
-static int run(const struct request *q, struct mill_simulation *sim, struct mill_error *error)
+static int run(const struct request *q, struct mill_simulation *sim, struct mill_live *live, struct mill_error *error)
 {
   struct mill_simulation_report r;
   struct mill_progress progress;
@@ -177,10 +192,27 @@ static int run(const struct request *q, struct mill_simulation *sim, struct mill
   if (checkpoint_steps(q, r.dt, &every, error) < 0 || check_checkpoint(q, sim, error) < 0)
     return -1;
   mill_progress_begin(&progress, q->common.quiet || q->common.json);
-  const int rc = advance(q, sim, every, &progress, error);
+  const int rc = advance(q, sim, live, every, &progress, error);
   mill_progress_end(&progress);
   mill_simulation_report(sim, &r);
   return mill_simulation_finish(sim, r.step - r.first >= r.duration, rc < 0 ? NULL : error) < 0 ? -1 : rc;
+}
+
+/* After the run: the end of its mining, and what there is to say. */
+static int finish(const struct request *q, struct mill_simulation *sim, struct mill_live *live, struct mill_error *error)
+{
+  struct mill_simulation_report r;
+  mill_simulation_report(sim, &r);
+  int rc = live->mining ? mill_live_finish(live, r.step, error) : 0;
+  if (q->common.json && print_json(q, sim, live, rc < 0 ? NULL : error) < 0)
+    rc = -1;
+  if (!q->common.json && !q->common.quiet)
+    print_summary(q, sim, live);
+  if (rc == 0 && r.step - r.first < r.duration)
+    rc = mill_fail(error, MILL_INTERRUPTED, "interrupted after %.6g of %.6g ms; the files hold what was recorded and say so%s%s",
+                   (double)(r.step - r.first) * r.dt, (double)r.duration * r.dt, q->checkpoint ? "; to go on: --resume " : "",
+                   q->checkpoint ? q->checkpoint : "");
+  return rc;
 }
 
 static int simulate(const struct request *q, struct mill_error *error)
@@ -189,22 +221,15 @@ static int simulate(const struct request *q, struct mill_error *error)
   const struct mill_options how = {(const char *const *)q->common.overrides.text, q->common.overrides.count, (uint32_t)q->threads,
                                    folder, q->resume};
   struct mill_simulation *sim = NULL;
-  struct mill_simulation_report r;
+  struct mill_live live = {.json = q->common.json, .quiet = q->common.quiet};
   int rc = -1;
   if (!folder)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
   mill_interrupt_catch();
-  if (mill_simulation_open(q->common.path, &how, &sim, error) < 0 || run(q, sim, error) < 0)
-    goto done;
-  rc = q->common.json ? print_json(q, sim, error) : 0;
-  if (!q->common.json && !q->common.quiet)
-    print_summary(q, sim);
-  mill_simulation_report(sim, &r);
-  if (rc == 0 && r.step - r.first < r.duration)
-    rc = mill_fail(error, MILL_INTERRUPTED, "interrupted after %.6g of %.6g ms; the files hold what was recorded and say so%s%s",
-                   (double)(r.step - r.first) * r.dt, (double)r.duration * r.dt, q->checkpoint ? "; to go on: --resume " : "",
-                   q->checkpoint ? q->checkpoint : "");
-done:
+  if (mill_simulation_open(q->common.path, &how, &sim, error) == 0 &&
+      (!q->mine || mill_live_open(&live, q->mine, q->common.path, sim, folder, error) == 0) && run(q, sim, &live, error) == 0)
+    rc = finish(q, sim, &live, error);
+  mill_live_free(&live);
   mill_simulation_free(sim);
   free(folder);
   return rc;

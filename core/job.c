@@ -17,7 +17,7 @@
 #include "text.h"
 
 struct job_values {
-  char *spikes, *columns, *tick, *counter, *support, *intervals, *memory;
+  char *spikes, *columns, *tick, *counter, *support, *intervals, *window, *step, *memory;
   char *occurrences, *graph, *truth;
   int64_t max_length, max_candidates, threads;
   int32_t ties, repeats, backend, reduce;
@@ -30,6 +30,9 @@ static const struct mill_param_spec job_specs[] = {
     {"counter", "", "latest-start", NULL, "how episodes are counted", 0, 0, AT(counter), MILL_TEXT, 0},
     {"support", "", NULL, NULL, "least count of a frequent episode: 100, 2/s or 0.5%", 0, 0, AT(support), MILL_TEXT, 0},
     {"intervals", "", NULL, NULL, "gaps between the nodes of an episode, as (0,5] (5,10] ms", 0, 0, AT(intervals), MILL_TEXT, 0},
+    {"window", "s", NULL, NULL, "length of the windows that are mined one by one (not given: the whole is)", 0, 0, AT(window),
+     MILL_TEXT, 0},
+    {"step", "s", NULL, NULL, "from the start of a window to that of the next (not given: window)", 0, 0, AT(step), MILL_TEXT, 0},
     {"max_length", "nodes", "64", NULL, "longest episode", 1, MILL_LENGTH_MAX, AT(max_length), MILL_INT, 0},
     {"ties", "", "order", "order|strict", "whether events of one time follow each other", 0, 0, AT(ties), MILL_CHOICE, 0},
     {"repeats", "", "no", NULL, "whether a type may occur more than once in an episode", 0, 0, AT(repeats), MILL_BOOL, 0},
@@ -170,6 +173,45 @@ static int read_notations(struct mill_job *job, const struct job_values *v, stru
   return 0;
 }
 
+/* Seconds above 0, exactly; *ps stays when there is no text. */
+static int read_seconds(const struct mill_job *job, const char *key, const char *text, int64_t *ps, struct mill_error *error)
+{
+  struct mill_error inner = {0};
+  char buffer[32];
+  const char *number;
+  if (!text)
+    return 0;
+  if (mill_job_number(text, &job->defines, buffer, &number, &inner) < 0)
+    return mill_place_fail(error, &job->place, key, "%s", inner.text);
+  if (mill_text_scaled(number, 12, ps) < 0 || *ps <= 0)
+    return mill_place_fail(error, &job->place, key, "expected seconds, above 0 and a whole number of picoseconds");
+  return 0;
+}
+
+static int read_windows(struct mill_job *job, const struct job_values *v, struct mill_error *error)
+{
+  if (v->step && !v->window)
+    return mill_place_fail(error, &job->place, "step", "is the time between windows, and there is no `window`");
+  if (read_seconds(job, "window", v->window, &job->window, error) < 0)
+    return -1;
+  job->step = job->window;
+  return read_seconds(job, "step", v->step, &job->step, error);
+}
+
+/* Spikes from elsewhere: the job says nothing of a file. */
+static int refuse_spikes(struct mill_job *job, const struct job_values *v, const char *source, struct mill_error *error)
+{
+  const struct {
+    const char *key, *value;
+  } of_file[] = {{"spikes", v->spikes}, {"columns", v->columns}, {"tick", v->tick}};
+  for (size_t i = 0; i < COUNT(of_file); i++)
+    if (of_file[i].value)
+      return mill_place_fail(error, &job->place, of_file[i].key, "is of a spike file, and the spikes are those of %s: leave it out",
+                             source);
+  job->spikes = strdup(source);
+  return job->spikes ? 0 : mill_fail(error, MILL_RESOURCES, "out of memory");
+}
+
 /* The spike file, seen from the working directory. */
 static int find_spikes(struct mill_job *job, const char *spikes, struct mill_error *error)
 {
@@ -235,7 +277,7 @@ static int make_config(struct mill_job *job, struct mill_error *error)
   return job->config ? 0 : mill_fail(error, MILL_RESOURCES, "out of memory");
 }
 
-static int read_section(struct mill_job *job, struct mill_error *error)
+static int read_section(struct mill_job *job, const char *source, struct mill_error *error)
 {
   struct job_values v = {0};
   struct mill_job_names names;
@@ -243,7 +285,7 @@ static int read_section(struct mill_job *job, struct mill_error *error)
   if (mill_param_parse(job_specs, COUNT(job_specs), job->ini, job->place.section, &job->defines, &v, error) < 0 ||
       mill_significance_read(&job->place, &job->defines, &job->significance, error) < 0 ||
       load_counter(job, v.counter, error) < 0 || check_unused(job, error) < 0 || read_notations(job, &v, error) < 0 ||
-      find_spikes(job, v.spikes, error) < 0)
+      read_windows(job, &v, error) < 0 || (source ? refuse_spikes(job, &v, source, error) : find_spikes(job, v.spikes, error)) < 0)
     goto done;
   names = (struct mill_job_names){v.occurrences, v.graph, v.truth};
   if (mill_job_files(job, &names, error) < 0)
@@ -265,8 +307,8 @@ done:
   return rc;
 }
 
-int mill_job_read(const char *path, const char *const *overrides, size_t override_count, struct mill_job **out,
-                  struct mill_error *error)
+static int read_job(const char *path, const char *const *overrides, size_t override_count, const char *source,
+                    struct mill_job **out, struct mill_error *error)
 {
   struct mill_job *job = calloc(1, sizeof *job);
   const char *slash = is_job_file(path) ? strrchr(path, '/') : NULL;
@@ -281,13 +323,28 @@ int mill_job_read(const char *path, const char *const *overrides, size_t overrid
   if (open_ini(job, path, overrides, override_count, error) < 0 || mill_defines_read(job->ini, &job->defines, error) < 0)
     goto failed;
   job->place = (struct mill_place){job->ini, mill_ini_section_find(job->ini, "mining")};
-  if (read_section(job, error) < 0)
+  if (read_section(job, source, error) < 0)
     goto failed;
   *out = job;
   return 0;
 failed:
   mill_job_free(job);
   return -1;
+}
+
+int mill_job_read(const char *path, const char *const *overrides, size_t override_count, struct mill_job **job,
+                  struct mill_error *error)
+{
+  return read_job(path, overrides, override_count, NULL, job, error);
+}
+
+int mill_job_read_live(const char *path, const char *const *overrides, size_t override_count, const char *source,
+                       struct mill_job **job, struct mill_error *error)
+{
+  *job = NULL;
+  if (!is_job_file(path))
+    return mill_fail(error, MILL_USAGE, "%s: expected a mining job, a file whose name ends in .ini", path);
+  return read_job(path, overrides, override_count, source, job, error);
 }
 
 void mill_job_free(struct mill_job *job)

@@ -53,6 +53,7 @@ struct mill_job {
   uint32_t max_length;             /* 1 … MILL_LENGTH_MAX */
   int ties;                        /* enum mill_ties */
   int repeats;
+  int64_t window, step;            /* picoseconds; 0: the recording is mined as a whole */
   uint64_t max_candidates, memory; /* memory in bytes */
   uint32_t threads;                /* 0: as many as there are processors */
   int reduce;                      /* enum mill_reduce */
@@ -68,6 +69,9 @@ struct mill_param_table mill_job_table(void);
    mill_ini_read. Returns 0 with *job to be freed, or -1. */
 int mill_job_read(const char *path, const char *const *overrides, size_t override_count, struct mill_job **job,
                   struct mill_error *error);
+/* The same for spikes that come from elsewhere and are called `source` in results: from a file only, which names none. */
+int mill_job_read_live(const char *path, const char *const *overrides, size_t override_count, const char *source,
+                       struct mill_job **job, struct mill_error *error);
 void mill_job_free(struct mill_job *job);
 
 /* Where a path that the job names lies, seen from the working directory; malloc'ed, NULL when out of memory. */

@@ -62,6 +62,7 @@ core_libmill_la_SOURCES = \
   core/simulation.c \
   core/stream-find.c \
   core/stream-hash.c \
+  core/stream-part.c \
   core/stream-sort.c \
   core/stream-text.c \
   core/stream.c \
@@ -72,6 +73,7 @@ core_libmill_la_SOURCES = \
   core/truth.c \
   core/value.c \
   core/weights.c \
+  core/windows.c \
   core/writer.c
 core_libmill_la_CPPFLAGS = $(AM_CPPFLAGS) -DMILL_PLUGIN_DIR='"$(pkglibdir)"'
 core_libmill_la_LIBADD = $(INIPARSER_LIBS) $(XXHASH_LIBS) $(CJSON_LIBS)
@@ -96,6 +98,7 @@ noinst_HEADERS += \
   core/mine-files.h \
   core/mine-graph.h \
   core/mine-report.h \
+  core/mine-series.h \
   core/netfile-private.h \
   core/netfile.h \
   core/new-text.h \
@@ -105,6 +108,7 @@ noinst_HEADERS += \
   core/plastic.h \
   core/plugin-check.h \
   core/registry.h \
+  core/run-mine.h \
   core/significance-job.h \
   core/significance-model.h \
   core/significance.h \
@@ -117,7 +121,8 @@ noinst_HEADERS += \
   core/truth.h \
   core/value.h \
   core/variant.h \
-  core/weights.h
+  core/weights.h \
+  core/windows.h
 
 spikemillincludedir = $(includedir)/spikemill
 spikemillinclude_HEADERS = \
@@ -168,8 +173,11 @@ spikemill_SOURCES = \
   core/mine-graph.c \
   core/mine-occurrences.c \
   core/mine-report.c \
+  core/mine-series.c \
+  core/mine-windows.c \
   core/options.c \
   core/progress.c \
+  core/run-mine.c \
   core/variant-mining.c \
   core/variant-network.c \
   core/variant.c

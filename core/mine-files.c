@@ -22,7 +22,10 @@ static int write_table(FILE *out, const struct mill_mining *m, struct mill_error
 static const struct writer {
   const char *extension;
   int (*write)(FILE *out, const struct mill_mining *m, struct mill_error *error);
-} writers[] = {{".csv", mill_mine_csv}, {".json", mill_mine_json}, {".txt", write_table}};
+  enum mill_series_format format;
+} writers[] = {{".csv", mill_mine_csv, MILL_SERIES_CSV},
+               {".json", mill_mine_json, MILL_SERIES_JSON},
+               {".txt", write_table, MILL_SERIES_TABLE}};
 #define WRITERS (sizeof writers / sizeof *writers)
 
 static const struct writer *writer_of(const char *path)
@@ -67,6 +70,11 @@ int mill_mine_files_check(const char *output, struct mill_error *error)
   if (!writer_of(output))
     return mill_fail(error, MILL_USAGE, "--output %s: the name of the file ends in .csv, .json or .txt", output);
   return 0;
+}
+
+enum mill_series_format mill_mine_files_format(const char *output)
+{
+  return writer_of(output)->format;
 }
 
 /* ---- Names ---- */

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <spikemill/mining.h>
+#include "mine-series.h"
 
 enum mill_mine_kind { MILL_MINE_EPISODES, MILL_MINE_GRAPH, MILL_MINE_OCCURRENCES, MILL_MINE_FILES };
 
@@ -18,6 +19,9 @@ struct mill_mine_files {
 
 /* Whether a file of episodes can have this name; MILL_USAGE when not. */
 int mill_mine_files_check(const char *output, struct mill_error *error);
+
+/* What the name of a file of episodes, which has been checked, says of its format. */
+enum mill_series_format mill_mine_files_format(const char *output);
 
 /* Before anything is counted: makes the unfinished files, so that a place that cannot be written is known then. `output` (the file
    of episodes) may be NULL, the others are those of the report; `job` is what the user named as input. MILL_USAGE when a file would

@@ -76,12 +76,21 @@ static void print_significance(FILE *out, const struct mill_mining_report *r)
     fprintf(out, "significance by the %s; q %s\n", r->significance, q);
 }
 
+static void print_window(FILE *out, const struct mill_mining_report *r)
+{
+  char start[64], stop[64];
+  if (r->window)
+    fprintf(out, "window %" PRIu64 " of %" PRIu64 ": %s … %s ms\n", r->window, r->windows,
+            mill_text_ms(start, r->window_start, r->tick_ps), mill_text_ms(stop, r->window_stop, r->tick_ps));
+}
+
 static void print_head(FILE *out, const struct mill_mining *m, const struct mill_mining_report *r)
 {
   const struct mill_stream_info info = {.tick_ps = r->tick_ps};
   struct mill_mining_level level;
   char text[512], asked[96] = "", number[32];
   int culled = 0;
+  print_window(out, r);
   fprintf(out, "%s: %s\n", r->input, mill_stream_describe(&info, r->events, r->types, r->first, r->last, text, sizeof text));
   mill_text_format(number, sizeof number, "%" PRIu64, r->support);
   if (strcmp(number, r->support_text) != 0)
@@ -289,12 +298,28 @@ static void print_csv_tests(FILE *out, const struct mill_mining_episode *episode
     fprintf(out, ",%s", isnan(value[i]) ? "" : mill_text_double(number, value[i]));
 }
 
+/* Whether lines go on with the tests. Those of windows have the same columns, also when the user stopped a test. */
+static int has_tests(const struct mill_mining_report *r)
+{
+  return r->window ? strcmp(r->significance, "none") != 0 : r->tested;
+}
+
+/* Of a window: number, start and stop, in front of its lines. */
+static void print_csv_window(FILE *out, const struct mill_mining_report *r)
+{
+  char start[64], stop[64];
+  if (r->window)
+    fprintf(out, "%" PRIu64 ",%s,%s,", r->window, mill_text_ms(start, r->window_start, r->tick_ps),
+            mill_text_ms(stop, r->window_stop, r->tick_ps));
+}
+
 static int print_csv_episode(FILE *out, const struct mill_mining *m, const struct mill_mining_report *r,
                              const struct mill_mining_episode *episode, struct mill_error *error)
 {
   char number[32], *types = mill_mine_types(m, episode);
   if (!types)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
+  print_csv_window(out, r);
   fprintf(out, "%u,%" PRIu64 ",%s,", episode->length, episode->count, mill_mine_rate(number, episode->count, r->duration_s, ""));
   mill_mine_field(out, types);
   free(types);
@@ -304,7 +329,7 @@ static int print_csv_episode(FILE *out, const struct mill_mining *m, const struc
     print_interval(out, episode->low[k], episode->high[k], r->tick_ps);
   }
   fputs(episode->length > 1 ? "\"" : "", out);
-  if (r->tested)
+  if (has_tests(r))
     print_csv_tests(out, episode);
   fputc('\n', out);
   return 0;
@@ -313,8 +338,12 @@ static int print_csv_episode(FILE *out, const struct mill_mining *m, const struc
 void mill_mine_head(FILE *out, const struct mill_mining *m, const struct mill_mining_report *r)
 {
   char number[32];
-  fprintf(out, "# spikemill %s\n", mill_version());
-  mill_write_config(out, mill_mining_config(m));
+  if (r->window <= 1) {
+    fprintf(out, "# spikemill %s\n", mill_version());
+    mill_write_config(out, mill_mining_config(m));
+  }
+  if (r->window)
+    fprintf(out, "# window %" PRIu64 " of %" PRIu64 "\n", r->window, r->windows);
   fprintf(out,
           "# input %s\n# spike_hash %016" PRIx64 "\n# events %" PRIu64 "\n# types %u\n# duration_s %s\n# support %" PRIu64 "\n",
           r->input, r->spike_hash, r->events, r->types, mill_text_double(number, r->duration_s), r->support);
@@ -330,10 +359,12 @@ int mill_mine_csv(FILE *out, const struct mill_mining *m, struct mill_error *err
   struct mill_mining_episode episode;
   mill_mining_report(m, &r);
   mill_mine_head(out, m, &r);
-  fputs("length,count,rate_hz,types,intervals_ms", out);
-  for (int i = 0; r.tested && i < TESTS; i++)
-    fprintf(out, ",%s", test_name[i]);
-  fputc('\n', out);
+  if (r.window <= 1) {
+    fprintf(out, "%slength,count,rate_hz,types,intervals_ms", r.window ? "window,start_ms,stop_ms," : "");
+    for (int i = 0; has_tests(&r) && i < TESTS; i++)
+      fprintf(out, ",%s", test_name[i]);
+    fputc('\n', out);
+  }
   for (uint64_t i = 0; mill_mining_episode(m, i, &episode) == 0; i++)
     if (print_csv_episode(out, m, &r, &episode, error) < 0)
       return -1;
@@ -400,6 +431,11 @@ static void print_json_head(FILE *out, const struct mill_mining *m, const struct
   char number[64];
   print_text(out, "version", mill_version());
   print_text(out, "config", mill_mining_config(m));
+  if (r->window) {
+    print_int(out, "window", r->window);
+    print_member(out, "start_ms", mill_text_ms(number, r->window_start, r->tick_ps));
+    print_member(out, "stop_ms", mill_text_ms(number, r->window_stop, r->tick_ps));
+  }
   print_text(out, "input", r->input);
   print_hash(out, "spike_hash", r->spike_hash);
   print_member(out, "sorted", r->sorted ? "true" : "false");

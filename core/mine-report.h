@@ -26,8 +26,10 @@ const char *mill_mine_rate(char *buffer, uint64_t count, double duration_s, cons
 /* The recording, the settings, the levels, the `most` most frequent episodes of each level, longest level first, and the sum. */
 int mill_mine_table(FILE *out, const struct mill_mining *mining, uint64_t most, struct mill_error *error);
 
-/* A head of comments and one line an episode: length,count,rate_hz,types,intervals_ms and, when it is tested, expected,strength,p,q. Types are separated by blanks, a name that holds a
-   blank or quote stands in quotes (doubled inside); intervals as "(0,5] (5,10]". rate_hz is empty when the recording has no duration. */
+/* A head of comments and one line an episode: length,count,rate_hz,types,intervals_ms and, when it is tested, expected,strength,p,q. Types are
+   separated by blanks, a name that holds a blank or quote stands in quotes (doubled inside); intervals as "(0,5] (5,10]". rate_hz is empty
+   when the recording has no duration. Of a window the lines begin with window,start_ms,stop_ms, and what is the same in all of them is
+   written with the first. */
 int mill_mine_csv(FILE *out, const struct mill_mining *mining, struct mill_error *error);
 
 /* One object, as doc/formats.md describes it. */

@@ -17,15 +17,21 @@
 #include "registry.h"
 #include "significance.h"
 #include "simulation.h"
-#include "stream.h"
+#include "stream-private.h"
 #include "text.h"
 #include "truth.h"
+#include "windows.h"
 
 #define NAME_SIZE 8192
 
 struct mill_mining {
   struct mill_job *job;
   struct mill_stream *stream;
+  struct mill_mining *whole;   /* of a window: what it is of, whose the job is; else NULL */
+  struct mill_windows windows; /* of the whole */
+  uint64_t number;             /* of a window, from 1 */
+  int live;                    /* spikes come through mill_mining_push; 1: more of them may */
+  uint64_t room;               /* for them */
   uint32_t types;
   char **name;               /* [types] */
   uint64_t events, duration; /* duration in ticks */
@@ -101,6 +107,16 @@ failed:
   return mill_fail(error, MILL_RESOURCES, "out of memory for the names of %u types", m->types);
 }
 
+/* Only how many there are. */
+static int count_types(struct mill_mining *m, struct mill_error *error)
+{
+  struct presence p = {0};
+  const int rc = find_types(m, &p, error);
+  mill_release(p.bit);
+  mill_release(p.before);
+  return rc;
+}
+
 /* Numbers the types, names them, and renumbers the events. */
 static int take_types(struct mill_mining *m, struct mill_error *error)
 {
@@ -119,15 +135,35 @@ static int take_types(struct mill_mining *m, struct mill_error *error)
   return rc;
 }
 
-/* As the file states it, and as far as a run came that was interrupted; else from the first event to the last. */
+static int is_bounded(const struct mill_stream_info *info)
+{
+  return info->start != info->stop;
+}
+
+/* Where the recording ends, as it states itself: as far as a run came that was interrupted. */
+static int64_t stop_of(const struct mill_stream *s)
+{
+  const int cut = !s->end.complete && s->end.stop > s->info.start && s->end.stop < s->info.stop;
+  return cut ? s->end.stop : s->info.stop;
+}
+
+/* As the recording states it; else from the first event to the last. */
 static uint64_t duration_of(const struct mill_mining *m)
 {
-  const struct mill_stream_info *info = &m->stream->info;
-  const struct mill_stream_end *end = &m->stream->end;
-  int64_t stop = !end->complete && end->stop > info->start && end->stop < info->stop ? end->stop : info->stop;
-  if (info->start != info->stop)
-    return (uint64_t)stop - (uint64_t)info->start;
+  if (is_bounded(&m->stream->info))
+    return (uint64_t)stop_of(m->stream) - (uint64_t)m->stream->info.start;
   return (uint64_t)m->last - (uint64_t)m->first;
+}
+
+/* What is known of the events when all of them are there. */
+static void survey(struct mill_mining *m)
+{
+  m->events = m->stream->count;
+  if (m->events) {
+    m->first = m->stream->event[0].tick;
+    m->last = m->stream->event[m->events - 1].tick;
+  }
+  m->duration = duration_of(m);
 }
 
 static int read_stream(struct mill_mining *m, struct mill_error *error)
@@ -135,17 +171,12 @@ static int read_stream(struct mill_mining *m, struct mill_error *error)
   const struct mill_stream_options options = {.columns = m->job->columns, .tick = m->job->tick};
   if (mill_stream_read(m->job->spikes, &options, &m->stream, error) < 0)
     return -1;
-  m->events = m->stream->count;
-  if (m->events) {
-    m->first = m->stream->event[0].tick;
-    m->last = m->stream->event[m->events - 1].tick;
-  }
-  m->duration = duration_of(m);
+  survey(m);
   if (!m->stream->was_sorted)
     mill_note("%s: was not in order of time, and was sorted", m->job->spikes);
   if (!m->stream->end.complete)
     mill_note("%s: is a part of a run that was interrupted", m->job->spikes);
-  return take_types(m, error);
+  return 0;
 }
 
 /* Of significance. */
@@ -166,42 +197,168 @@ static int resolve_tests(struct mill_mining *m, struct mill_error *error)
   return 0;
 }
 
-/* What depends on the recording. */
-static int resolve(struct mill_mining *m, struct mill_error *error)
+/* What depends on the ticks and bounds of the recording. */
+static int set_times(struct mill_mining *m, struct mill_error *error)
 {
   struct mill_job *job = m->job;
-  const int64_t tick_ps = m->stream->info.tick_ps;
+  const struct mill_stream_info *info = &m->stream->info;
+  const int bounded = is_bounded(info), none = !bounded && !m->events;
   struct mill_error inner = {0};
-  if (mill_intervals_to_ticks(job->interval, job->interval_count, tick_ps, &inner) < 0)
+  m->threads = job->threads ? job->threads : mill_processors();
+  if (mill_intervals_to_ticks(job->interval, job->interval_count, info->tick_ps, &inner) < 0)
     return mill_place_fail(error, &job->place, "intervals", "%s", inner.text);
-  if (mill_support_count(&job->support, m->duration, tick_ps, m->events, &m->support, &inner) < 0)
+  return mill_windows_set(&m->windows, job, info->tick_ps,
+                          bounded ? info->start
+                          : none  ? 0
+                                  : m->first - 1,
+                          bounded ? stop_of(m->stream) : m->last, error);
+}
+
+/* What depends on the events: their types, and the support that is asked of them. */
+static int take_events(struct mill_mining *m, struct mill_error *error)
+{
+  const struct mill_job *job = m->job;
+  struct mill_error inner = {0};
+  if (take_types(m, error) < 0)
+    return -1;
+  if (mill_support_count(&job->support, m->duration, m->stream->info.tick_ps, m->events, &m->support, &inner) < 0)
     return mill_place_fail(error, &job->place, "support", "%s", inner.text);
   if (job->support.kind == MILL_SUPPORT_RATE && m->duration == 0 && m->events)
     mill_note("%s: all events have one time, so that a support of %s is that of 1", job->spikes, job->support_text);
-  m->threads = job->threads ? job->threads : mill_processors();
   const struct mill_truth_types types = {.types = m->types, .name = m->name, .info = &m->stream->info};
   if (job->truth && mill_truth_read(job->truth, &types, &m->truth, error) < 0)
     return -1;
   return resolve_tests(m, error);
 }
 
+/* Files beside that of the episodes are for one mining. */
+static int check_files(const struct mill_mining *m, struct mill_error *error)
+{
+  const struct mill_job *job = m->job;
+  const char *key = job->occurrences ? "occurrences" : "graph";
+  if ((!m->windows.count && !m->live) || (!job->occurrences && !job->graph))
+    return 0;
+  return mill_place_fail(error, &job->place, key, "is written for a whole recording, not %s",
+                         m->live ? "by `run --mine`" : "for windows");
+}
+
+static void note_rest(const struct mill_mining *m)
+{
+  char rest[64];
+  if (m->windows.rest)
+    mill_note("%s: the last %s ms are in no window: one more would reach past the end", m->job->spikes,
+              mill_text_ms(rest, m->windows.rest, m->stream->info.tick_ps));
+}
+
+static struct mill_mining *create(struct mill_mining *whole, struct mill_error *error)
+{
+  struct mill_mining *m = calloc(1, sizeof *m);
+  if (!m) {
+    mill_fail(error, MILL_RESOURCES, "out of memory");
+    return NULL;
+  }
+  m->memory_before = mill_memory_held();
+  m->peak_before = mill_memory_peak();
+  m->whole = whole;
+  return m;
+}
+
 int mill_mining_open(const char *path, const char *const *overrides, size_t override_count, struct mill_mining **mining,
                      struct mill_error *error)
 {
-  struct mill_mining *m = calloc(1, sizeof *m);
+  struct mill_mining *m = create(NULL, error);
   uint64_t limit;
   *mining = NULL;
   if (!m)
-    return mill_fail(error, MILL_RESOURCES, "out of memory");
-  m->memory_before = mill_memory_held();
-  m->peak_before = mill_memory_peak();
+    return -1;
   if (mill_memory_limit(&limit, error) < 0 || mill_job_read(path, overrides, override_count, &m->job, error) < 0 ||
-      read_stream(m, error) < 0 || resolve(m, error) < 0) {
+      read_stream(m, error) < 0 || set_times(m, error) < 0 || check_files(m, error) < 0 ||
+      (m->windows.count ? count_types(m, error) : take_events(m, error)) < 0) {
     mill_mining_free(m);
     return -1;
   }
+  note_rest(m);
   *mining = m;
   return 0;
+}
+
+int mill_mining_open_live(const char *job, const char *const *overrides, size_t override_count, const char *source,
+                          const struct mill_stream_info *info, struct mill_mining **mining, struct mill_error *error)
+{
+  struct mill_mining *m = create(NULL, error);
+  uint64_t limit;
+  *mining = NULL;
+  if (!m)
+    return -1;
+  m->live = 1;
+  if (mill_memory_limit(&limit, error) < 0 || mill_job_read_live(job, overrides, override_count, source, &m->job, error) < 0 ||
+      mill_stream_create(source, info, &m->stream, error) < 0 || set_times(m, error) < 0 || check_files(m, error) < 0) {
+    mill_mining_free(m);
+    return -1;
+  }
+  note_rest(m);
+  *mining = m;
+  return 0;
+}
+
+int mill_mining_push(struct mill_mining *m, const struct mill_event *events, size_t n, struct mill_error *error)
+{
+  if (!m->live)
+    return mill_fail(error, MILL_USAGE, "%s: takes no more spikes", m->job->spikes);
+  return mill_stream_append(m->stream, m->job->spikes, &m->room, events, n, error);
+}
+
+int mill_mining_seal(struct mill_mining *m, int64_t stop, struct mill_error *error)
+{
+  if (!m->live)
+    return mill_fail(error, MILL_USAGE, "%s: takes no more spikes", m->job->spikes);
+  m->live = 0;
+  m->stream->end.stop = stop;
+  m->stream->end.complete = stop >= m->stream->info.stop;
+  if (mill_stream_seal(m->stream, m->job->spikes, error) < 0)
+    return -1;
+  survey(m);
+  return take_events(m, error);
+}
+
+/* ---- Windows ---- */
+
+uint64_t mill_mining_windows(const struct mill_mining *m)
+{
+  return m->windows.count;
+}
+
+int64_t mill_mining_window_stop(const struct mill_mining *m, uint64_t index)
+{
+  return mill_window_start(&m->windows, index) + m->windows.length;
+}
+
+int mill_mining_window(struct mill_mining *whole, uint64_t index, struct mill_mining **window, struct mill_error *error)
+{
+  const struct mill_windows *w = &whole->windows;
+  struct mill_mining *m;
+  *window = NULL;
+  if (index >= w->count)
+    return mill_fail(error, MILL_USAGE, "there is no window %" PRIu64, index + 1);
+  m = create(whole, error);
+  if (!m)
+    return -1;
+  const int64_t start = mill_window_start(w, index);
+  m->job = whole->job;
+  m->threads = whole->threads;
+  m->number = index + 1;
+  if (whole->live)
+    mill_stream_drop(whole->stream, start);
+  if (mill_stream_cut(whole->stream, m->job->spikes, start, start + w->length, &m->stream, error) < 0)
+    goto failed;
+  survey(m);
+  if (take_events(m, error) < 0)
+    goto failed;
+  *window = m;
+  return 0;
+failed:
+  mill_mining_free(m);
+  return -1;
 }
 
 void mill_mining_free(struct mill_mining *m)
@@ -216,7 +373,8 @@ void mill_mining_free(struct mill_mining *m)
     free(m->name[i]);
   free(m->name);
   mill_stream_free(m->stream);
-  mill_job_free(m->job);
+  if (!m->whole)
+    mill_job_free(m->job);
   free(m);
 }
 
@@ -325,6 +483,10 @@ int mill_mining_run(struct mill_mining *m, int (*progress)(const struct mill_min
   int rc = 0;
   if (m->ran)
     return mill_fail(error, MILL_USAGE, "mined already");
+  if (m->windows.count)
+    return mill_place_fail(error, &m->job->place, "window", "the windows are to be mined one by one, as `spikemill mine` does");
+  if (m->live)
+    return mill_fail(error, MILL_USAGE, "%s: more spikes may come", m->job->spikes);
   m->ran = 1;
   m->begun = mill_seconds();
   m->progress = progress;
@@ -414,7 +576,11 @@ void mill_mining_report(const struct mill_mining *m, struct mill_mining_report *
                                         .reduce = reduce[job->reduce],
                                         .occurrences = job->occurrences,
                                         .graph = job->graph,
-                                        .truth = job->truth};
+                                        .truth = job->truth,
+                                        .windows = m->windows.count,
+                                        .window = m->number,
+                                        .window_start = m->number ? s->info.start : 0,
+                                        .window_stop = m->number ? s->info.stop : 0};
   report_tests(m, report);
 }
 
@@ -501,7 +667,7 @@ int mill_mining_score(const struct mill_mining *m, struct mill_mining_score *sco
 
 const char *mill_mining_type(const struct mill_mining *m, uint32_t type)
 {
-  return type < m->types ? m->name[type] : NULL;
+  return m->name && type < m->types ? m->name[type] : NULL;
 }
 
 const char *mill_mining_config(const struct mill_mining *m)

@@ -35,6 +35,19 @@ void *mill_spikes_allocate(const char *path, const char *what, uint64_t count, s
 /* Sorts by tick or by (tick, unit), stable. Needs as much memory again. */
 int mill_events_sort(const char *path, struct mill_event *event, uint64_t count, int by_unit, struct mill_error *error);
 
+/* An empty stream with bounds as `info` says, whose names stay the caller's to keep; `name` is for messages. */
+int mill_stream_create(const char *name, const struct mill_stream_info *info, struct mill_stream **stream, struct mill_error *error);
+/* Adds events in order of tick; *room, 0 at first, is how many there is memory for. */
+int mill_stream_append(struct mill_stream *stream, const char *name, uint64_t *room, const struct mill_event *event, uint64_t n,
+                       struct mill_error *error);
+/* Forgets the events up to and with a tick. */
+void mill_stream_drop(struct mill_stream *stream, int64_t tick);
+/* Fills in what is known at the end: number and hash. */
+int mill_stream_seal(struct mill_stream *stream, const char *name, struct mill_error *error);
+/* The events in (start, stop] as a stream of its own, whose names are those of `whole`. */
+int mill_stream_cut(const struct mill_stream *whole, const char *name, int64_t start, int64_t stop, struct mill_stream **part,
+                    struct mill_error *error);
+
 /* A spike file that is being read, through the plugin that knows it. */
 struct mill_source {
   const char *path; /* the caller's, to be kept until the source is closed */

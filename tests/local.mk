@@ -52,6 +52,7 @@ check_PROGRAMS += \
   tests/threads \
   tests/truth \
   tests/value \
+  tests/windows \
   tests/weights
 LDADD = core/libmill.la
 
@@ -181,6 +182,7 @@ VALGRIND_TESTS = \
   tests/threads \
   tests/truth \
   tests/value \
+  tests/windows \
   tests/weights
 CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/random-networks \

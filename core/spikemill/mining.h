@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <spikemill/error.h>
+#include <spikemill/format.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,6 +22,24 @@ struct mill_interval; /* <spikemill/counter.h> */
 int mill_mining_open(const char *path, const char *const *overrides, size_t override_count, struct mill_mining **mining,
                      struct mill_error *error);
 
+/* Opens a job file that names no spikes; they are given piece by piece, as those of a simulation that runs, and are called `source` in
+   results. What `info` points at is kept by the caller until the mining is freed; its start and stop are stated. */
+int mill_mining_open_live(const char *job, const char *const *overrides, size_t override_count, const char *source,
+                          const struct mill_stream_info *info, struct mill_mining **mining, struct mill_error *error);
+/* Adds events in order of tick, of units that exist and in (start, stop]. */
+int mill_mining_push(struct mill_mining *mining, const struct mill_event *events, size_t n, struct mill_error *error);
+/* All events up to tick `stop` are there, and there will be no more: it may be run now. Not needed by a job with windows. */
+int mill_mining_seal(struct mill_mining *mining, int64_t stop, struct mill_error *error);
+
+/* A job with the key `window` is mined in parts, window after window. Their number; 0: the job has no windows, and is run as a whole. */
+uint64_t mill_mining_windows(const struct mill_mining *mining);
+/* The tick at which window `index` ends. */
+int64_t mill_mining_window_stop(const struct mill_mining *mining, uint64_t index);
+/* Opens the mining of window `index` (0, 1, …), which is run, asked and freed as any other, before the one that it is of. Its
+   settings are the job's, a support by rate or share is of its own duration and events. Of a live mining: when all events of the window
+   have been given; and in order, since it forgets what lies before. */
+int mill_mining_window(struct mill_mining *mining, uint64_t index, struct mill_mining **window, struct mill_error *error);
+
 struct mill_mining_progress {
   uint32_t level;               /* 0: testing */
   uint64_t candidates, done;    /* of this level; or of what is tested */
@@ -29,7 +48,7 @@ struct mill_mining_progress {
   const char *testing;          /* "surrogate" or "episode", which is what is counted then; NULL: mining */
 };
 
-/* Mines, once. `progress` may be NULL; it is called several times a second, and when it returns 1 the run stops with MILL_INTERRUPTED.
+/* Mines, once; a job with windows only through these. `progress` may be NULL; it is called several times a second, and when it returns 1 the run stops with MILL_INTERRUPTED.
    When a cap (max_candidates, memory) stops it, that is MILL_RESOURCES. In both cases the levels that are complete can be asked for, and
    the report says that the result is not. A job with significance tests the episodes then; when that fails or is interrupted they
    can be asked for as well, without tests. */
@@ -55,7 +74,7 @@ struct mill_mining_report {
                                    u64 count, little-endian; in order of level, types, intervals */
   uint64_t memory_bytes;        /* most held */
   double wall_s;                /* of mill_mining_run */
-  uint64_t spike_hash;          /* of the recording, as in spike files */
+  uint64_t spike_hash;          /* of the recording, or of what is in the window, as in spike files */
   uint32_t max_length;
   int repeats;
   uint32_t interval_count;
@@ -65,6 +84,9 @@ struct mill_mining_report {
   const char *reduce;           /* "none", "closed", "maximal" */
   const char *occurrences, *graph, *truth; /* files that the job names, seen from the working directory; NULL: none. A mining reads the
                                    last; the first two are the caller's to write */
+  uint64_t windows;             /* of the job; 0: none */
+  uint64_t window;              /* the number of this one, from 1; 0: this is the whole */
+  int64_t window_start, window_stop; /* ticks: its events lie in (start, stop] */
   const char *significance;     /* "none", "model" or "surrogate"; all that follows is for the last two: */
   int tested;                   /* 1: the episodes have p and q */
   uint64_t surrogates;          /* 0 with the model; of a kind: */
