@@ -86,6 +86,9 @@ int mill_series_run(struct mill_series *series, size_t n, struct mill_mining *mi
       continue;
     if (formats[series[i].format].add(&series[i], mining, rc < 0 ? NULL : error) < 0)
       rc = -1;
+    if (fflush(series[i].out) != 0 && rc == 0)
+      rc = mill_fail(error, MILL_RESOURCES, "%s: %s", series[i].out == stdout ? "standard output" : "the result",
+                     mill_text_errno(errno));
     series[i].count++;
   }
   return rc;

@@ -577,7 +577,7 @@ void mill_mining_report(const struct mill_mining *m, struct mill_mining_report *
                                         .occurrences = job->occurrences,
                                         .graph = job->graph,
                                         .truth = job->truth,
-                                        .windows = m->windows.count,
+                                        .windows = (m->whole ? m->whole : m)->windows.count,
                                         .window = m->number,
                                         .window_start = m->number ? s->info.start : 0,
                                         .window_stop = m->number ? s->info.stop : 0};

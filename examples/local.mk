@@ -4,6 +4,9 @@ dist_examples_DATA = \
   examples/brunel-plus.ini \
   examples/brunel.ini \
   examples/brunel2000.ini \
+  examples/chains-links.csv \
+  examples/chains-mining.ini \
+  examples/chains.ini \
   examples/coba.ini \
   examples/cuba.ini \
   examples/izhikevich2003.ini \

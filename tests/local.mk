@@ -68,8 +68,10 @@ test_scripts = \
   tests/hostile.test \
   tests/mine-results.test \
   tests/mine.test \
+  tests/mine-windows.test \
   tests/new.test \
   tests/peers-neuron.test \
+  tests/run-mine.test \
   tests/significance.test
 
 TESTS += $(check_PROGRAMS) $(test_scripts)
@@ -196,6 +198,7 @@ CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/hostile.test \
   tests/mine-results.test \
   tests/mine.test \
+  tests/mine-windows.test \
   tests/occurrences \
   tests/memory \
   tests/significance

@@ -122,8 +122,8 @@ static void check_windows(uint64_t seed, int64_t start, int64_t stop, int64_t le
     if (mill_mining_window(m, k, &w, &error))
       bail("%s", error.text);
     struct mill_mining_report got = reported(w);
-    good &= same(&got, &wanted) && got.window == k + 1 && got.window_start == from && got.window_stop == from + length &&
-            mill_mining_window_stop(m, k) == from + length;
+    good &= same(&got, &wanted) && got.window == k + 1 && got.windows == mill_mining_windows(m) && got.window_start == from &&
+            got.window_stop == from + length && mill_mining_window_stop(m, k) == from + length;
     mill_mining_free(w);
     for (; pushed < n && event[pushed].tick <= from + length; pushed++)
       if (mill_mining_push(live, &event[pushed], 1, &error))
