@@ -19,7 +19,7 @@ struct mill_delivery_ops {
   uint32_t (*slice_width)(const void *params, uint32_t size, uint32_t threads);
 
   /* Builds what the strategy needs into *self (NULL is allowed), after the network was cut into slices of that width. The network stays
-     valid until `release`. Returns 0 or -1. */
+     valid until `release`. Returns 0, or -1 with *self NULL and nothing kept; `release` takes NULL. */
   int (*prepare)(const struct mill_host *host, const void *params, const struct mill_network *network, void **self,
                  struct mill_error *error);
 

@@ -54,6 +54,7 @@ struct mill_mining_progress {
    can be asked for as well, without tests. */
 int mill_mining_run(struct mill_mining *mining, int (*progress)(const struct mill_mining_progress *progress, void *self), void *self,
                     struct mill_error *error);
+/* NULL is allowed. Windows are freed before their whole. */
 void mill_mining_free(struct mill_mining *mining);
 
 struct mill_mining_report {

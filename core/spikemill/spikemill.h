@@ -29,16 +29,19 @@ struct mill_options {
 int mill_simulation_open(const char *path, const struct mill_options *options, struct mill_simulation **simulation,
                          struct mill_error *error);
 
-/* Simulates `steps` more steps. Results do not depend on how a run is cut into calls. May go beyond the
-   configured duration when no spike file is written, whose head states it. */
+/* Simulates `steps` more steps, 0 or more. Results do not depend on how a run is cut into calls. May go beyond the configured duration
+   when no spike file is written, whose head states it (MILL_USAGE else, and after `finish`). Fails with what a full disk or a rule that
+   delivers more than it declares says; the simulation is then to be freed. */
 int mill_simulation_advance(struct mill_simulation *simulation, int64_t steps, struct mill_error *error);
 
-/* Writes the whole state into a checkpoint file, which appears whole or not at all. Changes no later result. */
+/* Writes the whole state into a checkpoint file, which appears whole or not at all. Between two calls of advance or after the last one, also
+   after `finish`; not while one runs. Brings all weights up to date, which changes no later result. */
 int mill_simulation_save(struct mill_simulation *simulation, const char *path, struct mill_error *error);
 
 /* Writes what is left and puts the output files in place; marks them partial when `complete` is 0. Call once, before free; without it no
    file appears. */
 int mill_simulation_finish(struct mill_simulation *simulation, int complete, struct mill_error *error);
+/* NULL is allowed. Outputs that are not finished are removed. */
 void mill_simulation_free(struct mill_simulation *simulation);
 
 /* Every spike, in order of (tick, unit), epoch by epoch, while advance runs. tick is the stamp in steps, unit the global neuron id. */
@@ -54,9 +57,10 @@ struct mill_simulation_report {
   const char *delivery, *plasticity;
   uint64_t synapses, spikes, synaptic_events;
   uint64_t spike_hash;          /* XXH64 over (u64 step stamp, u32 population, u32 neuron), in order */
-  uint64_t memory_bytes;        /* held by the network's arrays */
+  uint64_t memory_bytes;        /* held by the network's arrays and by what writes its files */
   double setup_s, wall_s;       /* building; stepping so far */
 };
+/* At any time between calls; strings belong to the simulation. */
 void mill_simulation_report(const struct mill_simulation *simulation, struct mill_simulation_report *report);
 
 /* XXH64 over (u32 projection, u32 source, u32 target, u32 m, u64 bits of the weight as double). Walks all synapses. */

@@ -46,7 +46,7 @@ struct mill_stimulus_ops {
   /* Spike files: the parameter key that names the file, or NULL. The core reads it after `prepare` and passes the table to
      `events_from`, which must copy nothing: the table stays valid until `release`. */
   const char *file_key;
-  void (*events_from)(void *self, const struct mill_spike_table *table);
+  void (*events_from)(void *self, const struct mill_spike_table *table); /* NULL when file_key is */
 
   /* Largest number of events that one neuron can get in one step. Called after prepare and events_from. */
   uint32_t (*largest)(const void *self);
@@ -55,6 +55,7 @@ struct mill_stimulus_ops {
   /* Writes *value, the current of every neuron in this step, and returns 1; returns 0 for none. Any thread. */
   int (*current)(const void *self, int64_t step, double *value);
 
+  /* Frees self, which `prepare` has made; once, on the thread that prepared it. */
   void (*release)(const struct mill_host *host, void *self);
 };
 
