@@ -25,6 +25,7 @@ struct request {
   struct mill_variants variants;
   char *difference;    /* the first, NULL: none */
   uint32_t compared;   /* variants that have another to equal */
+  uint32_t bounds;     /* variants that have another to be a bound for */
   char *part, *config; /* of the CSV file */
   FILE *out;
 };
@@ -111,13 +112,14 @@ static double ratio(const struct mill_variants *v, uint32_t index)
   return v->variant[0].median > 0 ? v->variant[index].median / v->variant[0].median : -1;
 }
 
-/* The first variant of the same group, which the others must equal. */
+/* The first exact variant of the same group, which the others must equal and bounds must hold for; NULL when all are bounds. */
 static const struct mill_variant *reference(const struct mill_variants *v, uint32_t index)
 {
-  uint32_t i = 0;
-  while (v->variant[i].result.group != v->variant[index].result.group)
-    i++;
-  return &v->variant[i];
+  for (uint32_t i = 0; i < v->count; i++) {
+    if (!v->variant[i].result.bound && v->variant[i].result.group == v->variant[index].result.group)
+      return &v->variant[i];
+  }
+  return NULL;
 }
 
 static void ignore(const char *line, void *self)
@@ -147,6 +149,31 @@ static int run_one(const struct request *r, struct mill_variant *variant, int ro
   return 0;
 }
 
+/* Compares a variant with the first of its group. */
+static int check_equal(struct request *r, struct mill_variant *variant, const struct mill_variant *base, struct mill_error *error)
+{
+  r->compared += base != variant;
+  variant->differs = strcmp(base->result.hash, variant->result.hash) != 0;
+  if (variant->differs && !r->difference && r->subject->difference(base, variant, r->common.path, &r->difference, error) < 0)
+    return mill_fail_within(error, "`%s` and `%s` differ, but the first difference was not found", base->name, variant->name);
+  return 0;
+}
+
+/* Compares bounds with an exact variant. */
+static int check_bound(struct request *r, struct mill_variant *variant, const struct mill_variant *exact, struct mill_error *error)
+{
+  char *sentence = NULL;
+  if (r->subject->violation(exact, variant, r->common.path, &sentence, error) < 0)
+    return mill_fail_within(error, "`%s` and `%s` could not be compared", exact->name, variant->name);
+  r->bounds++;
+  variant->differs |= sentence != NULL;
+  if (r->difference)
+    free(sentence);
+  else
+    r->difference = sentence;
+  return 0;
+}
+
 static int run_all(struct request *r, struct mill_error *error)
 {
   struct mill_variants *v = &r->variants;
@@ -157,14 +184,11 @@ static int run_all(struct request *r, struct mill_error *error)
     }
   }
   for (uint32_t i = 0; i < v->count; i++) {
+    struct mill_variant *x = &v->variant[i];
     const struct mill_variant *base = reference(v, i);
-    summarise(&v->variant[i]);
-    r->compared += base != &v->variant[i];
-    v->variant[i].differs = strcmp(base->result.hash, v->variant[i].result.hash) != 0;
-    if (v->variant[i].differs && !r->difference &&
-        r->subject->difference(base, &v->variant[i], r->common.path, &r->difference, error) < 0)
-      return mill_fail_within(error, "`%s` and `%s` differ, but the first difference was not found", base->name,
-                              v->variant[i].name);
+    summarise(x);
+    if (base && (x->result.bound ? check_bound(r, x, base, error) : check_equal(r, x, base, error)) < 0)
+      return -1;
   }
   return 0;
 }
@@ -172,13 +196,14 @@ static int run_all(struct request *r, struct mill_error *error)
 static void print(const struct request *r)
 {
   const struct mill_variants *v = &r->variants;
+  static const char *const mark[2][2] = {{"", "  DIFFERS"}, {"  upper bound", "  NO UPPER BOUND"}};
   char memory[32], times[32];
   printf("%-40s %10s %10s %10s %8s %10s  %s\n", "variant", "median s", "min s", "max s", "ratio", "memory", r->subject->hash);
   for (uint32_t i = 0; i < v->count; i++) {
     const struct mill_variant *x = &v->variant[i];
     mill_text_format(times, sizeof times, ratio(v, i) < 0 ? "-" : "%.3f", ratio(v, i));
     printf("%-40s %10.4g %10.4g %10.4g %8s %10s  %s%s\n", x->name, x->median, x->least, x->most, times,
-           mill_memory_text(memory, x->result.memory_bytes), x->result.hash, x->differs ? "  DIFFERS" : "");
+           mill_memory_text(memory, x->result.memory_bytes), x->result.hash, mark[x->result.bound][x->differs]);
   }
   if (r->difference)
     puts(r->difference);
@@ -186,6 +211,8 @@ static void print(const struct request *r)
     printf("nothing to compare: %s\n", r->subject->alone);
   else
     printf("equal: %s\n", r->subject->equal);
+  if (!r->difference && r->bounds)
+    puts("upper bounds: no result is above them");
 }
 
 static int print_json(const struct request *r, struct mill_error *error)
@@ -211,6 +238,8 @@ static int print_json(const struct request *r, struct mill_error *error)
       cJSON_AddNumberToObject(item, "ratio", ratio(v, i));
     mill_json_int(item, "memory_bytes", x->result.memory_bytes);
     cJSON_AddStringToObject(item, "hash", x->result.hash);
+    if (x->result.bound)
+      cJSON_AddTrueToObject(item, "upper_bound");
     cJSON_AddItemToArray(list, item);
   }
   return mill_json_print(object, error);
@@ -251,6 +280,10 @@ static int write_csv(struct request *r, struct mill_error *error)
   int failed;
   fprintf(out, "# spikemill %s\n", mill_version());
   mill_write_config(out, r->config);
+  for (uint32_t i = 0; i < v->count; i++) {
+    if (v->variant[i].result.bound)
+      fprintf(out, "# upper bound: %s\n", v->variant[i].name);
+  }
   fputs("variant,median_s,min_s,max_s,ratio,memory_bytes,hash\n", out);
   for (uint32_t i = 0; i < v->count; i++) {
     const struct mill_variant *x = &v->variant[i];

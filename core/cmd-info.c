@@ -146,6 +146,8 @@ static void print_plugin(const struct mill_plugin *p)
     if (p->flags & flag_names[i].bit)
       printf(" %s", flag_names[i].name);
   putchar('\n');
+  if (p->kind == MILL_COUNTER)
+    printf("counts   %s\n", p->flags & MILL_EXACT ? "exact" : "upper bounds");
   const struct mill_neuron_ops *ops = p->kind == MILL_NEURON ? p->ops : NULL;
   if (ops)
     printf("input    %s%s\n", ops->current_unit ? "real-valued input in " : "no real-valued input",
@@ -343,7 +345,7 @@ static int show_kind(const struct request *r, int kind, cJSON *kinds, struct mil
     else {
       fputs("  ", stdout);
       cell(names[i], width);
-      puts(p->summary);
+      printf("%s%s\n", p->summary, kind == MILL_COUNTER && !(p->flags & MILL_EXACT) ? " (counts are upper bounds)" : "");
     }
   }
   free(names);

@@ -178,6 +178,14 @@ int mill_counting_keep(struct mill_counting *counting, uint32_t level, uint32_t 
   return passed(counting, counting->ops->keep(counting->self, level, n, kept, error), error);
 }
 
+void mill_counting_tell(const struct mill_counting *counting, struct mill_counter_level *level)
+{
+  const size_t end = offsetof(struct mill_counter_ops, tell) + sizeof counting->ops->tell;
+  *level = (struct mill_counter_level){0};
+  if (counting->plugin->ops_size >= end && counting->ops->tell)
+    counting->ops->tell(counting->self, level);
+}
+
 void mill_counting_close(struct mill_counting *counting)
 {
   if (!counting)

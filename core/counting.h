@@ -33,6 +33,8 @@ int mill_counting_restart(struct mill_counting *counting, const struct mill_coun
 int mill_counting_count(struct mill_counting *counting, const struct mill_candidates *candidates, uint64_t *counts,
                         struct mill_error *error);
 int mill_counting_keep(struct mill_counting *counting, uint32_t level, uint32_t n, const uint64_t *kept, struct mill_error *error);
+/* What the counter tells of the level; zeroes when it tells nothing. */
+void mill_counting_tell(const struct mill_counting *counting, struct mill_counter_level *level);
 void mill_counting_close(struct mill_counting *counting);
 const struct mill_counter_input *mill_counting_input(const struct mill_counting *counting);
 

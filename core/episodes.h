@@ -18,7 +18,8 @@ struct mill_episode {
 #define MILL_EPISODE_BLOCK 4096u
 
 struct mill_episode_level {
-  uint64_t candidates;
+  uint64_t candidates, culled;
+  const char *method;          /* how the counter counted them; NULL: it has nothing to say */
   double wall_s;
   uint32_t count;              /* frequent ones */
   uint32_t blocks, block_room;

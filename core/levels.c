@@ -344,7 +344,8 @@ static int count_level(struct search *s, struct mill_error *error)
                                                .type = s->batch.type,
                                                .interval = s->level > 1 ? s->batch.interval : NULL,
                                                .parent = s->level > 1 ? s->batch.parent : NULL,
-                                               .last = s->level == setup->max_length};
+                                               .last = s->level == setup->max_length,
+                                               .total = s->counted};
     fill_batch(s);
     if (mill_counting_count(setup->counting, &candidates, s->batch.counts, error) < 0 || take_batch(s, error) < 0)
       return -1;
@@ -379,6 +380,7 @@ static int index_children(struct search *s, struct mill_error *error)
 static int mine_level(struct search *s, struct mill_error *error)
 {
   struct mill_episode_level *level = level_of(s, s->level);
+  struct mill_counter_level told;
   double begun = mill_seconds();
   int rc = count_level(s, error);
   release_batch(s);
@@ -386,7 +388,10 @@ static int mine_level(struct search *s, struct mill_error *error)
     mill_episodes_drop(s->episodes, s->level);
     return -1;
   }
+  mill_counting_tell(s->setup->counting, &told);
   level->candidates = s->candidates;
+  level->culled = told.culled;
+  level->method = told.method;
   level->wall_s = mill_seconds() - begun;
   s->episodes->levels = s->level;
   return 0;

@@ -84,33 +84,50 @@ static void print_window(FILE *out, const struct mill_mining_report *r)
             mill_text_ms(start, r->window_start, r->tick_ps), mill_text_ms(stop, r->window_stop, r->tick_ps));
 }
 
+/* What there is to say of the levels beside their candidates. */
+struct told {
+  int culled, method;
+};
+
+static struct told told_of(const struct mill_mining *m)
+{
+  struct mill_mining_level level;
+  struct told told = {0, 0};
+  for (uint32_t n = 1; mill_mining_level(m, n, &level) == 0; n++) {
+    told.culled |= level.culled > 0;
+    told.method |= level.method != NULL;
+  }
+  return told;
+}
+
 static void print_head(FILE *out, const struct mill_mining *m, const struct mill_mining_report *r)
 {
   const struct mill_stream_info info = {.tick_ps = r->tick_ps};
   struct mill_mining_level level;
+  const struct told told = told_of(m);
   char text[512], asked[96] = "", number[32];
-  int culled = 0;
   print_window(out, r);
   fprintf(out, "%s: %s\n", r->input, mill_stream_describe(&info, r->events, r->types, r->first, r->last, text, sizeof text));
   mill_text_format(number, sizeof number, "%" PRIu64, r->support);
   if (strcmp(number, r->support_text) != 0)
     mill_text_format(asked, sizeof asked, " (%.80s)", r->support_text);
-  fprintf(out, "counter %s, %s, %u thread%s; ties %s, repeats %s; support %s%s; intervals", r->counter, r->backend, r->threads,
-          r->threads == 1 ? "" : "s", r->ties, r->repeats ? "yes" : "no", number, asked);
+  fprintf(out, "counter %s%s, %s, %u thread%s; ties %s, repeats %s; support %s%s; intervals", r->counter,
+          r->exact ? "" : " (upper bounds)", r->backend, r->threads, r->threads == 1 ? "" : "s", r->ties, r->repeats ? "yes" : "no",
+          number, asked);
   for (uint32_t i = 0; i < r->interval_count; i++) {
     fputc(' ', out);
     print_interval(out, r->interval[i].low, r->interval[i].high, r->tick_ps);
   }
   fputs(" ms\n", out);
   print_significance(out, r);
-  for (uint32_t n = 1; mill_mining_level(m, n, &level) == 0; n++)
-    culled |= level.culled > 0;
-  fprintf(out, "%5s %14s %12s%s %9s\n", "level", "candidates", "frequent", culled ? "       culled" : "", "seconds");
+  fprintf(out, "%5s %14s %12s%s %9s%s\n", "level", "candidates", "frequent", told.culled ? "       culled" : "", "seconds",
+          told.method ? "  counted by" : "");
   for (uint32_t n = 1; mill_mining_level(m, n, &level) == 0; n++) {
     fprintf(out, "%5u %14" PRIu64 " %12" PRIu64, n, level.candidates, level.frequent);
-    if (culled)
+    if (told.culled)
       fprintf(out, " %12" PRIu64, level.culled);
-    print_number(out, " %9.3f\n", level.wall_s);
+    print_number(out, " %9.3f", level.wall_s);
+    fprintf(out, "%s%s\n", level.method ? "  " : "", level.method ? level.method : "");
   }
 }
 
@@ -163,7 +180,7 @@ static int print_level(FILE *out, const struct mill_mining *m, const struct mill
     rank[i] = (struct rank){episode.count, first + i};
   }
   qsort(rank, listed, sizeof *rank, by_count);
-  fprintf(out, "\n%9s %10s", "count", "Hz");
+  fprintf(out, "\n%9s %10s", r->exact ? "count" : "at most", "Hz");
   for (int i = 0; r->tested && i < TESTS; i++)
     fprintf(out, " %9s", test_name[i]);
   fprintf(out, "  level %u: ", n);
@@ -254,6 +271,19 @@ static void put_name(char **p, const char *name)
   }
   if (quotes)
     *(*p)++ = '"';
+}
+
+/* The levels' culled candidates and methods, when there are any, as lists in order of level. */
+static void print_csv_levels(FILE *out, const struct mill_mining *m)
+{
+  const struct told told = told_of(m);
+  struct mill_mining_level level;
+  for (uint32_t n = 1; told.culled && mill_mining_level(m, n, &level) == 0; n++)
+    fprintf(out, "%s%" PRIu64, n == 1 ? "# culled " : " ", level.culled);
+  fputs(told.culled ? "\n" : "", out);
+  for (uint32_t n = 1; told.method && mill_mining_level(m, n, &level) == 0; n++)
+    fprintf(out, "%s%s", n == 1 ? "# counted_by " : " ", level.method ? level.method : "-");
+  fputs(told.method ? "\n" : "", out);
 }
 
 void mill_mine_field(FILE *out, const char *text)
@@ -349,6 +379,8 @@ void mill_mine_head(FILE *out, const struct mill_mining *m, const struct mill_mi
           r->input, r->spike_hash, r->events, r->types, mill_text_double(number, r->duration_s), r->support);
   fprintf(out, "# levels %u\n# episodes %" PRIu64 "\n# listed %" PRIu64 "\n# count_hash %016" PRIx64 "\n# complete %s\n", r->levels,
           r->episodes, r->listed, r->count_hash, r->complete ? "yes" : "no");
+  fputs(r->exact ? "# exact yes\n" : "# exact no: counts are upper bounds\n", out);
+  print_csv_levels(out, m);
   if (r->tested)
     fprintf(out, "# tested_candidates %" PRIu64 "\n# significant %" PRIu64 "\n", r->tested_candidates, r->significant);
 }
@@ -446,6 +478,7 @@ static void print_json_head(FILE *out, const struct mill_mining *m, const struct
   print_member(out, "last_ms", mill_text_ms(number, r->last, r->tick_ps));
   print_member(out, "duration_s", mill_text_double(number, r->duration_s));
   print_text(out, "counter", r->counter);
+  print_member(out, "exact", r->exact ? "true" : "false");
   print_text(out, "backend", r->backend);
   print_int(out, "threads", r->threads);
   print_text(out, "ties", r->ties);
@@ -470,11 +503,17 @@ static void print_json_levels(FILE *out, const struct mill_mining *m)
   struct mill_mining_level level;
   char number[32];
   fputs("  \"levels\": [", out);
-  for (uint32_t n = 1; mill_mining_level(m, n, &level) == 0; n++)
+  for (uint32_t n = 1; mill_mining_level(m, n, &level) == 0; n++) {
     fprintf(out,
             "%s\n    {\"level\": %u, \"candidates\": %" PRIu64 ", \"culled\": %" PRIu64 ", \"frequent\": %" PRIu64
-            ", \"wall_s\": %s}",
+            ", \"wall_s\": %s",
             n > 1 ? "," : "", n, level.candidates, level.culled, level.frequent, mill_text_double(number, level.wall_s));
+    if (level.method) {
+      fputs(", \"counted_by\": ", out);
+      print_string(out, level.method);
+    }
+    fputc('}', out);
+  }
   fputs("\n  ],\n", out);
 }
 

@@ -548,6 +548,7 @@ void mill_mining_report(const struct mill_mining *m, struct mill_mining_report *
   const struct mill_stream *s = m->stream;
   *report = (struct mill_mining_report){.input = job->spikes,
                                         .counter = job->counter.plugin->name,
+                                        .exact = (job->counter.plugin->flags & MILL_EXACT) != 0,
                                         .backend = "cpu",
                                         .ties = ties[job->ties],
                                         .events = m->events,
@@ -589,7 +590,12 @@ int mill_mining_level(const struct mill_mining *m, uint32_t level, struct mill_m
   if (level < 1 || level > m->episodes.levels)
     return -1;
   const struct mill_episode_level *l = &m->episodes.level[level];
-  *out = (struct mill_mining_level){.candidates = l->candidates, .frequent = l->count, .wall_s = l->wall_s, .listed = l->listed};
+  *out = (struct mill_mining_level){.candidates = l->candidates,
+                                    .frequent = l->count,
+                                    .culled = l->culled,
+                                    .method = l->method,
+                                    .wall_s = l->wall_s,
+                                    .listed = l->listed};
   return 0;
 }
 

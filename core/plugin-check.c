@@ -24,6 +24,7 @@
 #include "registry.h"
 #include "text.h"
 
+/* The least size of an ops table: what follows it is optional, and absent in a plugin built for an earlier minor version. */
 static const struct {
   const char *name;
   size_t ops_size;
@@ -33,13 +34,14 @@ static const struct {
     [MILL_PLASTICITY] = {"plasticity", sizeof(struct mill_plasticity_ops)},
     [MILL_DELIVERY] = {"delivery", sizeof(struct mill_delivery_ops)},
     [MILL_STIMULUS] = {"stimulus", sizeof(struct mill_stimulus_ops)},
-    [MILL_COUNTER] = {"counter", sizeof(struct mill_counter_ops)},
+    [MILL_COUNTER] = {"counter", offsetof(struct mill_counter_ops, tell)},
     [MILL_FORMAT] = {"format", sizeof(struct mill_format_ops)},
 };
 
 /* Size of the descriptor in each minor version. */
 static const uint32_t descriptor_size[] = {
     offsetof(struct mill_plugin, source),
+    sizeof(struct mill_plugin),
     sizeof(struct mill_plugin),
 };
 _Static_assert(sizeof descriptor_size / sizeof *descriptor_size == MILL_ABI_MINOR + 1, "one size for each minor version");
@@ -279,7 +281,7 @@ static int check_ops(const char *path, const struct mill_plugin *p, struct mill_
 {
   size_t want = kinds[p->kind].ops_size;
   if (p->ops_size < want)
-    return mill_fail(error, MILL_USAGE, "%s: its ops table has %u bytes, that of a %s has %zu", path, p->ops_size,
+    return mill_fail(error, MILL_USAGE, "%s: its ops table has %u bytes, that of a %s has at least %zu", path, p->ops_size,
                      mill_kind_name(p->kind), want);
   if (!p->ops)
     return mill_fail(error, MILL_USAGE, "%s: it has no ops table", path);

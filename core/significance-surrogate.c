@@ -80,7 +80,8 @@ static int count_batch(const struct surrogates *s, struct worker *w, uint32_t le
                                              .type = w->type,
                                              .interval = level > 1 ? w->interval : NULL,
                                              .parent = level > 1 ? w->prefix : NULL,
-                                             .last = level == s->levels};
+                                             .last = level == s->levels,
+                                             .total = s->setup->episodes->level[level].count};
   if (w->count && mill_counting_count(w->counting, &candidates, w->counts, &w->error) < 0)
     return -1;
   take_counts(s, w, level);

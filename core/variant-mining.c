@@ -1,5 +1,5 @@
 /* Variants of a mining job: the time is that of counting, without reading the file, the result are the frequent episodes and their
-   counts. Counters are exact: all variants must agree. */
+   counts. Exact counters must agree; those that count upper bounds must have every frequent episode, with a count at least as high. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
@@ -37,6 +37,7 @@ static int run(const struct mill_variant *variant, const char *path, struct mill
     mill_mining_report(mining, &report);
     result->seconds = report.wall_s;
     result->memory_bytes = report.memory_bytes;
+    result->bound = !report.exact;
     result->group = 0;
     mill_text_format(result->hash, sizeof result->hash, "%016llx", (unsigned long long)report.count_hash);
   }
@@ -51,15 +52,21 @@ static int same_episode(const struct mill_mining_episode *a, const struct mill_m
          memcmp(a->low, b->low, gaps * sizeof *a->low) == 0 && memcmp(a->high, b->high, gaps * sizeof *a->high) == 0;
 }
 
-/* Whether an episode is among those from `at` on. */
-static int has_episode(const struct mill_mining *mining, uint64_t at, const struct mill_mining_episode *wanted)
+/* Finds an episode among those from *at on, and moves there. Returns whether there is one. */
+static int find_episode(const struct mill_mining *mining, uint64_t *at, const struct mill_mining_episode *wanted,
+                        struct mill_mining_episode *found)
 {
-  struct mill_mining_episode episode;
-  for (; mill_mining_frequent(mining, at, &episode) == 0; at++) {
-    if (same_episode(&episode, wanted))
+  for (; mill_mining_frequent(mining, *at, found) == 0; ++*at) {
+    if (same_episode(found, wanted))
       return 1;
   }
   return 0;
+}
+
+static int has_episode(const struct mill_mining *mining, uint64_t at, const struct mill_mining_episode *wanted)
+{
+  struct mill_mining_episode found;
+  return find_episode(mining, &at, wanted, &found);
 }
 
 /* "A -(0,5]→ B -(5,10]→ C", in ms; malloc'ed, NULL when out of memory. */
@@ -108,23 +115,67 @@ static char *first_difference(struct mill_mining *const mining[2], const char *c
   return sentence;
 }
 
+/* Both list their episodes in one order, and the bounds have all that are frequent: one walk finds them. */
+static int first_violation(struct mill_mining *const mining[2], const char *const name[2], char **sentence)
+{
+  struct mill_mining_episode exact, bound;
+  uint64_t at = 0;
+  char *shown;
+  *sentence = NULL;
+  for (uint64_t i = 0; mill_mining_frequent(mining[0], i, &exact) == 0; i++) {
+    const int found = find_episode(mining[1], &at, &exact, &bound);
+    if (found && bound.count >= exact.count)
+      continue;
+    shown = episode_text(mining[0], &exact);
+    if (shown && found)
+      *sentence = mill_sentence("no upper bound: %s: %llu with `%s`, %llu with `%s` (intervals in ms)", shown,
+                                (unsigned long long)exact.count, name[0], (unsigned long long)bound.count, name[1]);
+    else if (shown)
+      *sentence = mill_sentence("no upper bound: %s: %llu with `%s`, not frequent with `%s` (intervals in ms)", shown,
+                                (unsigned long long)exact.count, name[0], name[1]);
+    free(shown);
+    return *sentence ? 0 : -1;
+  }
+  return 0;
+}
+
+/* Mines with both variants. Both minings are to be freed, whatever it returns. */
+static int run_both(const struct mill_variant *const variant[2], const char *path, struct mill_mining *mining[2],
+                    struct mill_error *error)
+{
+  for (int i = 0; i < 2; i++) {
+    if (open_mining(variant[i], path, &mining[i], error) < 0 || mill_mining_run(mining[i], stop, NULL, error) < 0)
+      return -1;
+  }
+  return 0;
+}
+
 static int difference(const struct mill_variant *a, const struct mill_variant *b, const char *path, char **sentence,
                       struct mill_error *error)
 {
-  const struct mill_variant *variant[2] = {a, b};
+  const struct mill_variant *const variant[2] = {a, b};
   const char *const name[2] = {a->name, b->name};
   struct mill_mining *mining[2] = {NULL, NULL};
-  int rc = 0;
-  for (int i = 0; rc == 0 && i < 2; i++) {
-    rc = open_mining(variant[i], path, &mining[i], error);
-    if (rc == 0)
-      rc = mill_mining_run(mining[i], stop, NULL, error);
-  }
+  int rc = run_both(variant, path, mining, error);
   if (rc == 0) {
     *sentence = first_difference(mining, name);
     if (!*sentence)
       rc = mill_fail(error, MILL_RESOURCES, "out of memory");
   }
+  mill_mining_free(mining[0]);
+  mill_mining_free(mining[1]);
+  return rc;
+}
+
+static int violation(const struct mill_variant *exact, const struct mill_variant *bound, const char *path, char **sentence,
+                     struct mill_error *error)
+{
+  const struct mill_variant *const variant[2] = {exact, bound};
+  const char *const name[2] = {exact->name, bound->name};
+  struct mill_mining *mining[2] = {NULL, NULL};
+  int rc = run_both(variant, path, mining, error);
+  if (rc == 0 && first_violation(mining, name, sentence) < 0)
+    rc = mill_fail(error, MILL_RESOURCES, "out of memory");
   mill_mining_free(mining[0]);
   mill_mining_free(mining[1]);
   return rc;
@@ -158,5 +209,6 @@ const struct mill_subject mill_subject_mining = {
         },
     .run = run,
     .difference = difference,
+    .violation = violation,
     .config = config,
 };

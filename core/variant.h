@@ -26,6 +26,7 @@ struct mill_result {
   uint64_t memory_bytes;
   char hash[40];                   /* as it is shown */
   int group;                       /* results of one group must be equal */
+  int bound;                       /* 1: it is no result but a bound for those of its group */
 };
 
 struct mill_variant {
@@ -37,7 +38,7 @@ struct mill_variant {
   uint32_t runs;
   double median, least, most;
   struct mill_result result;
-  int differs;                     /* from the first variant of its group */
+  int differs;                     /* from the first variant of its group; of bounds: they are none */
 };
 
 struct mill_subject {
@@ -53,6 +54,10 @@ struct mill_subject {
   /* The first difference between the results of two variants as a sentence, malloc'ed. Runs both again. */
   int (*difference)(const struct mill_variant *a, const struct mill_variant *b, const char *path, char **sentence,
                     struct mill_error *error);
+  /* Where the bounds of a variant are none for the results of the exact one, as a sentence, malloc'ed; NULL: nowhere. Runs both again.
+     NULL for a subject without bounds. */
+  int (*violation)(const struct mill_variant *exact, const struct mill_variant *bound, const char *path, char **sentence,
+                   struct mill_error *error);
   /* The configuration of a variant as INI text, and the file that it reads besides `path`, or NULL; both malloc'ed. */
   int (*config)(const struct mill_variant *variant, const char *path, char **text, char **input, struct mill_error *error);
 };

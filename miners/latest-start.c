@@ -366,6 +366,6 @@ static int open_counter(const struct mill_host *host, const void *params, const 
   return 0;
 }
 
-static const struct mill_counter_ops ops = {open_counter, count, keep, close_counter};
+static const struct mill_counter_ops ops = {open_counter, count, keep, close_counter, NULL};
 MILL_PLUGIN(MILL_COUNTER, MILL_CPU | MILL_EXACT, "latest-start",
             "the latest start of each end, through links between types: the fastest", 0, NULL, 0, ops);

@@ -9,3 +9,33 @@ miners_counter_latest_start_la_SOURCES = miners/latest-start.c \
   miners/latest-start-cache.h miners/latest-start-pairs.h
 miners_counter_latest_start_la_CFLAGS = $(PLUGIN_CFLAGS)
 miners_counter_latest_start_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+
+pkglib_LTLIBRARIES += miners/counter-a2.la
+miners_counter_a2_la_SOURCES = miners/a2.c \
+  miners/blocks.h miners/nodes.h miners/relaxed.h
+miners_counter_a2_la_CFLAGS = $(PLUGIN_CFLAGS)
+miners_counter_a2_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+
+pkglib_LTLIBRARIES += miners/counter-hybrid.la
+miners_counter_hybrid_la_SOURCES = miners/hybrid.c \
+  miners/blocks.h miners/machine.h miners/nodes.h miners/mapconcatenate.h miners/ptpe.h
+miners_counter_hybrid_la_CFLAGS = $(PLUGIN_CFLAGS)
+miners_counter_hybrid_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+
+pkglib_LTLIBRARIES += miners/counter-mapconcatenate.la
+miners_counter_mapconcatenate_la_SOURCES = miners/mapconcatenate.c \
+  miners/machine.h miners/mapconcatenate.h miners/nodes.h
+miners_counter_mapconcatenate_la_CFLAGS = $(PLUGIN_CFLAGS)
+miners_counter_mapconcatenate_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+
+pkglib_LTLIBRARIES += miners/counter-ptpe.la
+miners_counter_ptpe_la_SOURCES = miners/ptpe.c \
+  miners/blocks.h miners/machine.h miners/nodes.h miners/ptpe.h
+miners_counter_ptpe_la_CFLAGS = $(PLUGIN_CFLAGS)
+miners_counter_ptpe_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+
+pkglib_LTLIBRARIES += miners/counter-two-pass.la
+miners_counter_two_pass_la_SOURCES = miners/two-pass.c \
+  miners/blocks.h miners/machine.h miners/nodes.h miners/ptpe.h miners/relaxed.h
+miners_counter_two_pass_la_CFLAGS = $(PLUGIN_CFLAGS)
+miners_counter_two_pass_la_LDFLAGS = $(PLUGIN_LDFLAGS)

@@ -205,5 +205,5 @@ static int keep(void *self, uint32_t level, uint32_t n, const uint64_t *kept, st
   return 0;
 }
 
-static const struct mill_counter_ops ops = {open_counter, count, keep, close_counter};
+static const struct mill_counter_ops ops = {open_counter, count, keep, close_counter, NULL};
 MILL_PLUGIN(MILL_COUNTER, MILL_CPU | MILL_EXACT, "serial", "each episode scans the whole stream: the reference", 0, NULL, 0, ops);

@@ -113,9 +113,10 @@ static const struct pin pins[] = {
   AT(mill_counter_input, memory, 88), AT(mill_counter_input, team, 96), AT(mill_counter_input, workers, 104),
   SIZE(mill_counter_input, 112),
   AT(mill_candidates, level, 0), AT(mill_candidates, count, 4), AT(mill_candidates, first, 8), AT(mill_candidates, type, 16),
-  AT(mill_candidates, interval, 24), AT(mill_candidates, parent, 32), AT(mill_candidates, last, 40), SIZE(mill_candidates, 48),
+  AT(mill_candidates, interval, 24), AT(mill_candidates, parent, 32), AT(mill_candidates, last, 40), AT(mill_candidates, total, 48),
+  SIZE(mill_candidates, 56), AT(mill_counter_level, culled, 0), AT(mill_counter_level, method, 8), SIZE(mill_counter_level, 16),
   AT(mill_counter_ops, open, 0), AT(mill_counter_ops, count, 8), AT(mill_counter_ops, keep, 16), AT(mill_counter_ops, close, 24),
-  SIZE(mill_counter_ops, 32),
+  AT(mill_counter_ops, tell, 32), SIZE(mill_counter_ops, 40),
 
   AT(mill_event, tick, 0), AT(mill_event, unit, 8), AT(mill_event, reserved, 12), SIZE(mill_event, 16),
   AT(mill_group, name, 0), AT(mill_group, first, 8), AT(mill_group, size, 12), SIZE(mill_group, 16),
@@ -134,7 +135,7 @@ static const struct {
   const char *what;
   long got, want;
 } values[] = {
-  {"ABI major", MILL_ABI_MAJOR, 0}, {"ABI minor", MILL_ABI_MINOR, 1}, {"magic", MILL_PLUGIN_MAGIC, 0x4c4c494d},
+  {"ABI major", MILL_ABI_MAJOR, 0}, {"ABI minor", MILL_ABI_MINOR, 2}, {"magic", MILL_PLUGIN_MAGIC, 0x4c4c494d},
   {"neuron", MILL_NEURON, 1}, {"synapse", MILL_SYNAPSE, 2}, {"plasticity", MILL_PLASTICITY, 3}, {"delivery", MILL_DELIVERY, 4},
   {"stimulus", MILL_STIMULUS, 5}, {"counter", MILL_COUNTER, 6}, {"format", MILL_FORMAT, 7}, {"kinds", MILL_KIND_COUNT, 8},
   {"cpu", MILL_CPU, 1}, {"cuda", MILL_CUDA, 2}, {"exact", MILL_EXACT, 4},

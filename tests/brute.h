@@ -40,13 +40,13 @@ __attribute__((noinline)) static void brute_back(struct brute *b, uint32_t k, ui
   }
   const struct mill_interval *gap = &b->episode->gap[k - 1];
   for (uint32_t p = 0; p < i; p++) {
-    uint64_t d = (uint64_t)b->event[i].tick - (uint64_t)b->event[p].tick;
-    if (d > (uint64_t)gap->low && d <= (uint64_t)gap->high)
+    int64_t d = (int64_t)((uint64_t)b->event[i].tick - (uint64_t)b->event[p].tick);
+    if (d > gap->low && d <= gap->high)
       brute_back(b, k - 1, p, place);
   }
 }
 
-/* The count of an episode in up to BRUTE_EVENTS events. */
+/* The count of an episode in up to BRUTE_EVENTS events. A low bound of -1 allows gaps of zero, in the order of the events. */
 static inline uint32_t brute_count(const struct mill_event *event, uint32_t n, const struct brute_episode *episode, int strict)
 {
   struct brute b = {.event = event, .episode = episode};

@@ -44,8 +44,14 @@ static void fake_close(void *self)
   fake.closed += self != NULL;
 }
 
-static const struct mill_counter_ops fake_ops = {fake_open, fake_count, fake_keep, fake_close};
-static const struct mill_plugin fake_plugin = {.kind = MILL_COUNTER, .name = "fake", .ops = &fake_ops};
+static void fake_tell(void *self, struct mill_counter_level *level)
+{
+  level->culled = self != NULL;
+  level->method = "quickly";
+}
+
+static const struct mill_counter_ops fake_ops = {fake_open, fake_count, fake_keep, fake_close, fake_tell};
+static const struct mill_plugin fake_plugin = {.kind = MILL_COUNTER, .name = "fake", .ops = &fake_ops, .ops_size = sizeof fake_ops};
 
 static struct mill_team *team;
 
@@ -160,7 +166,7 @@ static void calls(void)
 {
   static const struct mill_event event[] = {{1, 0, 0}};
   static const uint32_t type[] = {4};
-  const struct mill_candidates candidates = {1, 1, 0, type, NULL, NULL, 0};
+  const struct mill_candidates candidates = {1, 1, 0, type, NULL, NULL, 0, 1};
   struct mill_counting_setup setup = setup_of(event, 1, 5, MILL_TIES_ORDER);
   struct mill_counting *counting;
   struct mill_error error;
@@ -181,8 +187,34 @@ static void calls(void)
   fake.fail = FAIL_KEEP;
   ok(mill_counting_keep(counting, 1, 1, &kept, &error) == -1 && error.status == MILL_RESOURCES, "keeping fails");
   is_str(error.text, "counter `fake`: full", "with the plugin's reason");
+  struct mill_counter_level level = {7, "before"};
+  mill_counting_tell(counting, &level);
+  ok(level.culled == 1 && !strcmp(level.method, "quickly"), "what it tells of the level comes through");
   mill_counting_close(counting);
   ok(fake.closed == 1, "closed once");
+}
+
+/* Tables that end before `tell`, or have none. */
+static void silent(void)
+{
+  static const struct mill_event event[] = {{1, 0, 0}};
+  static const struct mill_counter_ops none = {fake_open, fake_count, fake_keep, fake_close, NULL};
+  struct mill_plugin plugin[2] = {fake_plugin, fake_plugin};
+  fake.fail = 0;
+  plugin[0].ops_size = offsetof(struct mill_counter_ops, tell);
+  plugin[1].ops = &none;
+  for (int i = 0; i < 2; i++) {
+    struct mill_counting_setup setup = setup_of(event, 1, 5, MILL_TIES_ORDER);
+    struct mill_counter_level level = {7, "before"};
+    struct mill_counting *counting;
+    struct mill_error error;
+    setup.plugin = &plugin[i];
+    if (mill_counting_open(&setup, &counting, &error))
+      bail("%s", error.text);
+    mill_counting_tell(counting, &level);
+    ok(level.culled == 0 && !level.method, "a counter %s tells nothing", i ? "without `tell`" : "of ABI 0.1");
+    mill_counting_close(counting);
+  }
 }
 
 /* Two types that take turns: every candidate of every level has many ends. */
@@ -213,7 +245,7 @@ static void cache_size(uint64_t memory, const char *what)
         type[k * n + i] = type[k * n + i - 1] ^ !interval[k * (n - 1) + i - 1];
       }
     }
-    struct mill_candidates candidates = {n, count, 0, type, interval, parent, n == LEVELS};
+    struct mill_candidates candidates = {n, count, 0, type, interval, parent, n == LEVELS, count};
     if (mill_counting_count(counting, &candidates, counts, &error) ||
         (n < LEVELS && mill_counting_keep(counting, n, count, kept, &error)))
       bail("%s", error.text);
@@ -236,6 +268,7 @@ int main(void)
   refusals();
   memory_limit();
   calls();
+  silent();
   cache_size(0, "nothing");
   cache_size(20000, "20000 bytes");
   cache_size(100000, "100000 bytes");

@@ -109,7 +109,8 @@ static int fake_count(void *self, const struct mill_candidates *c, uint64_t *cou
     return host->fail(error, MILL_RESOURCES, "out of order");
   if (c->first == 0)
     expect_level(c->level);
-  if (c->level != fake.level || c->first != fake.next || !c->count || c->last != (c->level == fake.max_length))
+  if (c->level != fake.level || c->first != fake.next || !c->count || c->last != (c->level == fake.max_length) ||
+      c->total != fake.candidate_count)
     wrong("the batch's head");
   if ((c->level == 1) != !c->interval || (c->level == 1) != !c->parent)
     wrong("arrays at level 1");
@@ -152,8 +153,15 @@ static void fake_close(void *self)
   (void)self;
 }
 
-static const struct mill_counter_ops fake_ops = {fake_open, fake_count, fake_keep, fake_close};
-static const struct mill_plugin fake_plugin = {.name = "fake", .ops = &fake_ops};
+static void fake_tell(void *self, struct mill_counter_level *level)
+{
+  (void)self;
+  level->culled = 10 * fake.next + fake.level;
+  level->method = fake.level % 2 ? "oddly" : NULL;
+}
+
+static const struct mill_counter_ops fake_ops = {fake_open, fake_count, fake_keep, fake_close, fake_tell};
+static const struct mill_plugin fake_plugin = {.name = "fake", .ops = &fake_ops, .ops_size = sizeof fake_ops};
 
 // ---- Mining with a counter ----
 
@@ -272,8 +280,11 @@ static void test_candidates(void)
     mine(&how, &m);
     uint32_t levels = m.episodes.levels;
     int same = !m.result;
-    for (uint32_t n = 1; n <= levels; n++)
-      same &= m.episodes.level[n].candidates == fake.made[n] && m.episodes.level[n].count == fake.frequent[n];
+    for (uint32_t n = 1; n <= levels; n++) {
+      const struct mill_episode_level *level = &m.episodes.level[n];
+      same &= level->candidates == fake.made[n] && level->count == fake.frequent[n];
+      same &= level->culled == 10 * level->candidates + n && !level->method == !(n % 2);
+    }
     ok(!fake.wrong[0] && same, "candidates of %u types, %u intervals, repeats %d: %u levels, %u batches %s", fakes[i].types,
        fakes[i].intervals, fakes[i].repeats, levels, fake.batches, fake.wrong);
     // It went on as long as there was something: the level that would follow has no candidates.

@@ -29,6 +29,7 @@ check_PROGRAMS += \
   tests/job \
   tests/levels \
   tests/lines \
+  tests/mapconcatenate \
   tests/memory \
   tests/mining \
   tests/neuron-models \
@@ -64,6 +65,7 @@ test_scripts = \
   tests/cxx.test \
   tests/exports.test \
   tests/generate-command.test \
+  tests/golden-counters.test \
   tests/hashes.test \
   tests/hostile.test \
   tests/mine-results.test \
@@ -105,8 +107,11 @@ CLEANFILES += $(EXTRA_PROGRAMS)
 # Plugins for the registry's test, most of them broken: each compiled by one command, as one from outside of the tree would be. The folder
 # is not one that a program from the build tree searches.
 test_plugins = \
+  counter-mapconcatenate-printed \
   counter-miscount \
   counter-no-count \
+  counter-older \
+  counter-underbound \
   delivery-other-kind \
   format-trial \
   neuron-clash \
@@ -170,6 +175,7 @@ VALGRIND_TESTS = \
   tests/levels \
   tests/mining \
   tests/lines \
+  tests/mapconcatenate \
   tests/neuron-models \
   tests/neuron-values \
   tests/output \

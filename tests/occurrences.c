@@ -217,7 +217,7 @@ static void long_stream(void)
       const struct mill_counting_setup setup = {
           plugin, NULL, event, EVENTS, TYPES, strict ? MILL_TIES_STRICT : MILL_TIES_ORDER, e.gap, e.length - 1, 1, 0, team};
       const struct mill_candidates candidates = {
-          e.length, 1, 0, e.type, e.length > 1 ? interval : NULL, e.length > 1 ? &parent : NULL, 1};
+          e.length, 1, 0, e.type, e.length > 1 ? interval : NULL, e.length > 1 ? &parent : NULL, 1, 1};
       if (mill_counting_open(&setup, &counting, &error) || mill_counting_count(counting, &candidates, &count, &error))
         bail("%s", error.text);
       mill_counting_close(counting);

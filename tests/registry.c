@@ -57,10 +57,10 @@ static const struct {
   const char *file, *text, *more;
 } broken[] = {
   {"synapse-magic.so", "0x12345678", "0x4c4c494d"},
-  {"synapse-major.so", "built for plugin ABI 7.1", "this is 0.1"},
-  {"synapse-minor.so", "built for plugin ABI 0.91", "this is 0.1"},
-  {"synapse-short.so", "shorter than ABI 0.1 requires: 88 bytes", "not 96"},
-  {"synapse-long.so", "longer than ABI 0.1 requires: 104 bytes", "not 96"},
+  {"synapse-major.so", "built for plugin ABI 7.2", "this is 0.2"},
+  {"synapse-minor.so", "built for plugin ABI 0.92", "this is 0.2"},
+  {"synapse-short.so", "shorter than ABI 0.2 requires: 88 bytes", "not 96"},
+  {"synapse-long.so", "longer than ABI 0.2 requires: 104 bytes", "not 96"},
   {"synapse-pointers.so", "pointers of 2 bytes", "8"},
   {"synapse-no-kind.so", "kind is number 77", "1 to 7"},
   {"delivery-other-kind.so", "`delivery` (kind 4)", "`synapse` (kind 2)"},
@@ -185,6 +185,7 @@ static void test_sound(void)
      "where another kind is needed: %s", error.text + strlen(plugins));
   ok(!mill_plugin_open(OURS("synapse-older.so"), MILL_SYNAPSE, &p, &error), "one of ABI 0.0 works: %s", error.text);
   ok(p && p->size == offsetof(struct mill_plugin, source), "whose descriptor has no late members");
+  ok(!mill_plugin_open(OURS("counter-older.so"), MILL_COUNTER, &p, &error), "a counter of ABI 0.1 works: %s", error.text);
   ok(!mill_plugin_open(OURS("synapse-text.so"), MILL_SYNAPSE, &p, &error), "one with a text %s", error.text);
   ok(p && p->source_end - p->source == 8 && !memcmp(p->source, "the text", 8), "the text is found");
 }

@@ -2,7 +2,9 @@
 
    A serial episode E(1) -(l,h]→ E(2) … -(l,h]→ E(N) occurs at events i_1 < … < i_N of these types when every gap between neighbours is
    above l and at most h. Its count is the largest number of occurrences of which each starts after the one before has ended (Cao et al.
-   2009, section II; spikemill-config(5) says which ties count as "after"). Counters differ in how they find it, never in what they find.
+   2009, section II; spikemill-config(5) says which ties count as "after"). Counters differ in how they find it, never in what they find;
+   one without MILL_EXACT among its flags finds upper bounds, counts that are not below the right ones, and is marked so wherever its
+   results are shown.
 
    The driver (core/levels.c) mines level by level: it opens a counter on a stream, has it count batches of candidates of level 1, 2, …,
    tells it after each level which of them it keeps, and closes it. A candidate of level N + 1 is a kept episode of level N and one more
@@ -49,7 +51,7 @@ struct mill_counter_input {
 
 /* A batch of candidates of one level. Those of a level come in ascending order, those with the same parent together. */
 struct mill_candidates {
-  uint32_t level;               /* nodes of each: N ≥ 1 */
+  uint32_t level;               /* nodes of each: 1 … 64 */
   uint32_t count;
   uint64_t first;               /* number of the batch's first candidate within its level */
   const uint32_t *type;         /* [count][level] */
@@ -57,6 +59,14 @@ struct mill_candidates {
   const uint32_t *parent;       /* [count] which of the episodes kept at the level before the candidate extends by its last node; NULL at
                                    level 1 */
   uint32_t last;                /* 1: no level follows, so nothing of this one needs to be kept */
+  uint64_t total;               /* ABI 0.2. Candidates of the level, over all its batches, or a little more */
+};
+
+/* What a counter tells of the level that it counts. */
+struct mill_counter_level {
+  uint64_t culled;              /* candidates, so far, that a cheaper bound ruled out: their counts are that bound, below the threshold */
+  const char *method;           /* how it counts them, where it has a choice: "ptpe"; NULL: there is nothing to say. A constant of the
+                                   plugin, without blanks */
 };
 
 struct mill_counter_ops {
@@ -69,6 +79,10 @@ struct mill_counter_ops {
      ascending, are the parents 0 … n-1 of the next level. All of them reached the threshold. */
   int (*keep)(void *self, uint32_t level, uint32_t n, const uint64_t *kept, struct mill_error *error);
   void (*close)(void *self);
+
+  /* ABI 0.2. Fills *level, which is zeroed; asked for after the last batch of a level, before `keep`. NULL: there is never anything to
+     tell. */
+  void (*tell)(void *self, struct mill_counter_level *level);
 };
 
 #ifdef __cplusplus

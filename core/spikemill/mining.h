@@ -60,6 +60,7 @@ void mill_mining_free(struct mill_mining *mining);
 struct mill_mining_report {
   const char *input;            /* the spike file */
   const char *counter, *backend, *ties; /* "latest-start", "cpu", "order" */
+  int exact;                    /* 0: the counter counts upper bounds, and of the episodes some may not be frequent */
   uint64_t events;
   uint32_t types;               /* with at least one event */
   uint32_t threads;
@@ -102,6 +103,7 @@ void mill_mining_report(const struct mill_mining *mining, struct mill_mining_rep
 struct mill_mining_level {
   uint64_t candidates, frequent;
   uint64_t culled;              /* candidates that a cheaper bound ruled out; 0 for counters without one */
+  const char *method;           /* how a counter that has a choice counted them: "ptpe"; NULL for others */
   double wall_s;
   uint64_t listed;              /* of the frequent ones, those that the reduction leaves */
 };

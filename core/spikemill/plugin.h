@@ -17,7 +17,7 @@ extern "C" {
 
 #define MILL_PLUGIN_MAGIC 0x4c4c494du /* "MILL" */
 #define MILL_ABI_MAJOR 0
-#define MILL_ABI_MINOR 1
+#define MILL_ABI_MINOR 2
 
 enum mill_kind {
   MILL_NEURON = 1,
@@ -34,7 +34,8 @@ enum mill_kind {
 enum {
   MILL_CPU = 1u << 0,
   MILL_CUDA = 1u << 1,
-  MILL_EXACT = 1u << 2 /* only + - * / sqrt, comparisons and <spikemill/device.h>: every device agrees bit for bit */
+  MILL_EXACT = 1u << 2 /* only + - * / sqrt, comparisons and <spikemill/device.h>: every device agrees bit for bit. Of a counter: its
+                          counts are exact, not upper bounds */
 };
 
 /* ---- Parameters ------------------------------------------------------------------------------------------------------- */

@@ -3,6 +3,11 @@
 #include <stdlib.h>
 #include <spikemill/counter.h>
 
+#ifndef NAME
+#define NAME "miscount"
+#define EXACT MILL_EXACT
+#endif
+
 struct node {
   uint32_t count;
   struct found {
@@ -99,5 +104,5 @@ static void end(void *self)
   free(self);
 }
 
-static const struct mill_counter_ops ops = {start, count, keep, end};
-MILL_PLUGIN(MILL_COUNTER, MILL_CPU, "miscount", "exact but for one episode", 0, NULL, 0, ops);
+static const struct mill_counter_ops ops = {start, count, keep, end, NULL};
+MILL_PLUGIN(MILL_COUNTER, MILL_CPU | EXACT, NAME, "exact but for one episode", 0, NULL, 0, ops);
