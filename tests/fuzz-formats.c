@@ -39,7 +39,13 @@ static void note(const char *format, ...)
   (void)format;
 }
 
-static const struct mill_host host = {.size = sizeof host, .fail = fail, .allocate = allocate, .release = free, .note = note};
+static int interrupted(void)
+{
+  return 0;
+}
+
+static const struct mill_host host = {
+    .size = sizeof host, .fail = fail, .allocate = allocate, .release = free, .note = note, .interrupted = interrupted};
 
 struct content {
   struct mill_stream_info info;

@@ -46,7 +46,7 @@ __attribute__((format(printf, 1, 2))) static void host_note(const char *format, 
 }
 
 static const struct mill_host host = {
-  sizeof host, MILL_ABI_MAJOR << 16 | MILL_ABI_MINOR, host_fail, host_allocate, host_release, host_note, NULL
+  sizeof host, MILL_ABI_MAJOR << 16 | MILL_ABI_MINOR, host_fail, host_allocate, host_release, host_note, NULL, NULL
 };
 
 static struct mill_stimulus_target target = {0.1, 100000000, 0, 0x123456789abcdef0u, 1000, "exc", ""};
