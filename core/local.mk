@@ -37,6 +37,8 @@ core_libmill_la_SOURCES = \
   core/lines.c \
   core/memory-free.c \
   core/memory.c \
+  core/mining-open.c \
+  core/mining-results.c \
   core/mining.c \
   core/netfile-population.c \
   core/netfile-projection.c \
@@ -99,6 +101,7 @@ noinst_HEADERS += \
   core/mine-graph.h \
   core/mine-report.h \
   core/mine-series.h \
+  core/mining-private.h \
   core/netfile-private.h \
   core/netfile.h \
   core/new-text.h \
@@ -172,6 +175,7 @@ spikemill_SOURCES = \
   core/mine-files.c \
   core/mine-graph.c \
   core/mine-occurrences.c \
+  core/mine-json.c \
   core/mine-report.c \
   core/mine-series.c \
   core/mine-windows.c \

@@ -32,11 +32,6 @@ static int get_link(struct link *link, uint64_t n)
   return link->episode.length == 2 ? 0 : -1;
 }
 
-static int done(FILE *out, struct mill_error *error)
-{
-  return ferror(out) ? mill_fail(error, MILL_RESOURCES, "the graph cannot be written") : 0;
-}
-
 /* ---- CSV ---- */
 
 static void put_source(FILE *out, const struct link *link)
@@ -128,7 +123,7 @@ int mill_mine_graph_csv(FILE *out, const struct mill_mining *m, struct mill_erro
     }
     fputc('\n', out);
   }
-  return done(out, error);
+  return mill_mine_done(out, error);
 }
 
 /* ---- DOT ---- */
@@ -194,7 +189,7 @@ int mill_mine_graph_dot(FILE *out, const struct mill_mining *m, struct mill_erro
       put_edge(out, &link, most);
   fputs("}\n", out);
   free(linked);
-  return done(out, error);
+  return mill_mine_done(out, error);
 }
 
 int mill_mine_graph(FILE *out, const struct mill_mining *m, struct mill_error *error)

@@ -1,4 +1,4 @@
-/* The three reports of a mining. They are written episode by episode, so that a million of them need no memory of their own. Times and
+/* A mining as a table and as CSV. Both are written episode by episode, so that a million of them need no memory of their own. Times and
    bounds are exact decimals of ms. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
@@ -31,10 +31,9 @@ const char *mill_mine_rate(char *buffer, uint64_t count, double duration_s, cons
   return none;
 }
 
-/* What tests add to an episode, in the order of columns. */
-enum { TESTS = 4 };
-static const char *const test_name[TESTS] = {"expected", "strength", "p", "q"};
-static void list_tests(const struct mill_mining_episode *e, double *value)
+const char *const mill_mine_test_name[MILL_MINE_TESTS] = {"expected", "strength", "p", "q"};
+
+void mill_mine_tests(const struct mill_mining_episode *e, double *value)
 {
   value[0] = e->expected;
   value[1] = e->strength;
@@ -42,7 +41,7 @@ static void list_tests(const struct mill_mining_episode *e, double *value)
   value[3] = e->q;
 }
 
-static int done(FILE *out, struct mill_error *error)
+int mill_mine_done(FILE *out, struct mill_error *error)
 {
   return ferror(out) ? mill_fail(error, MILL_RESOURCES, "the result cannot be written") : 0;
 }
@@ -133,9 +132,9 @@ static void print_head(FILE *out, const struct mill_mining *m, const struct mill
 
 static void print_tests(FILE *out, const struct mill_mining_episode *episode)
 {
-  double value[TESTS];
-  list_tests(episode, value);
-  for (int i = 0; i < TESTS; i++) {
+  double value[MILL_MINE_TESTS];
+  mill_mine_tests(episode, value);
+  for (int i = 0; i < MILL_MINE_TESTS; i++) {
     if (isnan(value[i]))
       fprintf(out, " %9s", "-");
     else
@@ -181,8 +180,8 @@ static int print_level(FILE *out, const struct mill_mining *m, const struct mill
   }
   qsort(rank, listed, sizeof *rank, by_count);
   fprintf(out, "\n%9s %10s", r->exact ? "count" : "at most", "Hz");
-  for (int i = 0; r->tested && i < TESTS; i++)
-    fprintf(out, " %9s", test_name[i]);
+  for (int i = 0; r->tested && i < MILL_MINE_TESTS; i++)
+    fprintf(out, " %9s", mill_mine_test_name[i]);
   fprintf(out, "  level %u: ", n);
   if (most < listed)
     fprintf(out, "the %" PRIu64 " most frequent of %" PRIu64, most, listed);
@@ -253,7 +252,7 @@ int mill_mine_table(FILE *out, const struct mill_mining *m, uint64_t most, struc
   if (!r.complete)
     fputs("NOT complete: there may be longer episodes\n", out);
   print_verdict(out, &r);
-  return done(out, error);
+  return mill_mine_done(out, error);
 }
 
 /* ---- CSV ---- */
@@ -321,10 +320,10 @@ char *mill_mine_types(const struct mill_mining *m, const struct mill_mining_epis
 
 static void print_csv_tests(FILE *out, const struct mill_mining_episode *episode)
 {
-  double value[TESTS];
+  double value[MILL_MINE_TESTS];
   char number[32];
-  list_tests(episode, value);
-  for (int i = 0; i < TESTS; i++)
+  mill_mine_tests(episode, value);
+  for (int i = 0; i < MILL_MINE_TESTS; i++)
     fprintf(out, ",%s", isnan(value[i]) ? "" : mill_text_double(number, value[i]));
 }
 
@@ -393,192 +392,12 @@ int mill_mine_csv(FILE *out, const struct mill_mining *m, struct mill_error *err
   mill_mine_head(out, m, &r);
   if (r.window <= 1) {
     fprintf(out, "%slength,count,rate_hz,types,intervals_ms", r.window ? "window,start_ms,stop_ms," : "");
-    for (int i = 0; has_tests(&r) && i < TESTS; i++)
-      fprintf(out, ",%s", test_name[i]);
+    for (int i = 0; has_tests(&r) && i < MILL_MINE_TESTS; i++)
+      fprintf(out, ",%s", mill_mine_test_name[i]);
     fputc('\n', out);
   }
   for (uint64_t i = 0; mill_mining_episode(m, i, &episode) == 0; i++)
     if (print_csv_episode(out, m, &r, &episode, error) < 0)
       return -1;
-  return done(out, error);
-}
-
-/* ---- JSON ---- */
-
-static void print_string(FILE *out, const char *text)
-{
-  fputc('"', out);
-  for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-    if (*p == '"' || *p == '\\')
-      fprintf(out, "\\%c", *p);
-    else if (*p < 0x20)
-      fprintf(out, "\\u%04x", *p);
-    else
-      fputc(*p, out);
-  }
-  fputc('"', out);
-}
-
-static void print_member(FILE *out, const char *key, const char *raw)
-{
-  fprintf(out, "  \"%s\": %s,\n", key, raw);
-}
-
-static void print_text(FILE *out, const char *key, const char *text)
-{
-  fprintf(out, "  \"%s\": ", key);
-  print_string(out, text);
-  fputs(",\n", out);
-}
-
-static void print_int(FILE *out, const char *key, uint64_t value)
-{
-  fprintf(out, "  \"%s\": %" PRIu64 ",\n", key, value);
-}
-
-static void print_hash(FILE *out, const char *key, uint64_t value)
-{
-  fprintf(out, "  \"%s\": \"%016" PRIx64 "\",\n", key, value);
-}
-
-static void print_json_significance(FILE *out, const struct mill_mining_report *r)
-{
-  char number[32];
-  print_text(out, "significance", r->significance);
-  if (r->surrogates) {
-    print_int(out, "surrogates", r->surrogates);
-    print_text(out, "surrogate", r->surrogate);
-    print_int(out, "seed", r->seed);
-  }
-  if (strcmp(r->significance, "none") == 0)
-    return;
-  print_member(out, "q", mill_text_double(number, r->q));
-  print_member(out, "tested", r->tested ? "true" : "false");
-  print_int(out, "tested_candidates", r->tested_candidates);
-  print_int(out, "significant", r->significant);
-}
-
-static void print_json_head(FILE *out, const struct mill_mining *m, const struct mill_mining_report *r)
-{
-  char number[64];
-  print_text(out, "version", mill_version());
-  print_text(out, "config", mill_mining_config(m));
-  if (r->window) {
-    print_int(out, "window", r->window);
-    print_member(out, "start_ms", mill_text_ms(number, r->window_start, r->tick_ps));
-    print_member(out, "stop_ms", mill_text_ms(number, r->window_stop, r->tick_ps));
-  }
-  print_text(out, "input", r->input);
-  print_hash(out, "spike_hash", r->spike_hash);
-  print_member(out, "sorted", r->sorted ? "true" : "false");
-  print_int(out, "events", r->events);
-  print_int(out, "types", r->types);
-  print_member(out, "tick_ms", mill_text_ms(number, 1, r->tick_ps));
-  print_member(out, "first_ms", mill_text_ms(number, r->first, r->tick_ps));
-  print_member(out, "last_ms", mill_text_ms(number, r->last, r->tick_ps));
-  print_member(out, "duration_s", mill_text_double(number, r->duration_s));
-  print_text(out, "counter", r->counter);
-  print_member(out, "exact", r->exact ? "true" : "false");
-  print_text(out, "backend", r->backend);
-  print_int(out, "threads", r->threads);
-  print_text(out, "ties", r->ties);
-  print_member(out, "repeats", r->repeats ? "true" : "false");
-  print_int(out, "max_length", r->max_length);
-  print_int(out, "support", r->support);
-  print_text(out, "support_asked", r->support_text);
-  print_text(out, "reduce", r->reduce);
-  print_int(out, "listed", r->listed);
-  print_json_significance(out, r);
-}
-
-/* [[low, high], …] in ms. */
-static void print_bounds(FILE *out, int first, int64_t low, int64_t high, int64_t tick_ps)
-{
-  char text[2][64];
-  fprintf(out, "%s[%s, %s]", first ? "" : ", ", mill_text_ms(text[0], low, tick_ps), mill_text_ms(text[1], high, tick_ps));
-}
-
-static void print_json_levels(FILE *out, const struct mill_mining *m)
-{
-  struct mill_mining_level level;
-  char number[32];
-  fputs("  \"levels\": [", out);
-  for (uint32_t n = 1; mill_mining_level(m, n, &level) == 0; n++) {
-    fprintf(out,
-            "%s\n    {\"level\": %u, \"candidates\": %" PRIu64 ", \"culled\": %" PRIu64 ", \"frequent\": %" PRIu64
-            ", \"wall_s\": %s",
-            n > 1 ? "," : "", n, level.candidates, level.culled, level.frequent, mill_text_double(number, level.wall_s));
-    if (level.method) {
-      fputs(", \"counted_by\": ", out);
-      print_string(out, level.method);
-    }
-    fputc('}', out);
-  }
-  fputs("\n  ],\n", out);
-}
-
-static void print_json_episode(FILE *out, const struct mill_mining *m, const struct mill_mining_report *r,
-                               const struct mill_mining_episode *episode)
-{
-  double value[TESTS];
-  char number[32];
-  fputs("\n    {\"types\": [", out);
-  for (uint32_t k = 0; k < episode->length; k++) {
-    fputs(k ? ", " : "", out);
-    print_string(out, mill_mining_type(m, episode->type[k]));
-  }
-  fputs("], \"intervals_ms\": [", out);
-  for (uint32_t k = 0; k + 1 < episode->length; k++)
-    print_bounds(out, k == 0, episode->low[k], episode->high[k], r->tick_ps);
-  fprintf(out, "], \"count\": %" PRIu64 ", \"rate_hz\": %s", episode->count,
-          mill_mine_rate(number, episode->count, r->duration_s, "null"));
-  list_tests(episode, value);
-  for (int i = 0; r->tested && i < TESTS; i++)
-    fprintf(out, ", \"%s\": %s", test_name[i], isnan(value[i]) ? "null" : mill_text_double(number, value[i]));
-  fputc('}', out);
-}
-
-static void print_json_score(FILE *out, const struct mill_mining *m, const struct mill_mining_report *r)
-{
-  struct mill_mining_score s;
-  char number[32];
-  if (mill_mining_score(m, &s) < 0) {
-    print_member(out, "score", "null");
-    return;
-  }
-  fputs("  \"score\": {\"truth\": ", out);
-  print_string(out, r->truth);
-  fprintf(out, ", \"precision\": %s", s.pairs ? mill_text_double(number, s.precision) : "null");
-  fprintf(out, ", \"recall\": %s", s.links ? mill_text_double(number, s.recall) : "null");
-  fprintf(out,
-          ", \"links\": %" PRIu64 ", \"links_found\": %" PRIu64 ", \"pairs\": %" PRIu64 ", \"pairs_false\": %" PRIu64
-          ", \"chains\": %u, \"chains_found\": %u},\n",
-          s.links, s.links_found, s.pairs, s.pairs_false, s.chains, s.chains_found);
-}
-
-int mill_mine_json(FILE *out, const struct mill_mining *m, struct mill_error *error)
-{
-  struct mill_mining_report r;
-  struct mill_mining_episode episode;
-  char number[32];
-  mill_mining_report(m, &r);
-  fputs("{\n", out);
-  print_json_head(out, m, &r);
-  fputs("  \"intervals_ms\": [", out);
-  for (uint32_t i = 0; i < r.interval_count; i++)
-    print_bounds(out, i == 0, r.interval[i].low, r.interval[i].high, r.tick_ps);
-  fputs("],\n", out);
-  print_json_levels(out, m);
-  fputs("  \"episodes\": [", out);
-  for (uint64_t i = 0; mill_mining_episode(m, i, &episode) == 0; i++) {
-    fputs(i ? "," : "", out);
-    print_json_episode(out, m, &r, &episode);
-  }
-  fputs("\n  ],\n", out);
-  print_json_score(out, m, &r);
-  print_hash(out, "count_hash", r.count_hash);
-  print_int(out, "memory_bytes", r.memory_bytes);
-  print_member(out, "wall_s", mill_text_double(number, r.wall_s));
-  fprintf(out, "  \"complete\": %s\n}\n", r.complete ? "true" : "false");
-  return done(out, error);
+  return mill_mine_done(out, error);
 }

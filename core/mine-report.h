@@ -21,6 +21,14 @@ char *mill_mine_types(const struct mill_mining *mining, const struct mill_mining
 /* count / duration, or `none` when the recording has no duration. buffer ≥ 32 bytes. Returns buffer or `none`. */
 const char *mill_mine_rate(char *buffer, uint64_t count, double duration_s, const char *none);
 
+/* What tests add to an episode, in the order of columns. */
+#define MILL_MINE_TESTS 4
+extern const char *const mill_mine_test_name[MILL_MINE_TESTS];
+void mill_mine_tests(const struct mill_mining_episode *episode, double *value); /* value[MILL_MINE_TESTS], NaN where there is none */
+
+/* 0, or -1 (MILL_RESOURCES) when something could not be written. */
+int mill_mine_done(FILE *out, struct mill_error *error);
+
 /* ---- Reports ---- */
 
 /* The recording, the settings, the levels, the `most` most frequent episodes of each level, longest level first, and the sum. */
