@@ -120,19 +120,6 @@ static int missing(const struct mill_job *job, const char *key, const char *what
   return mill_place_fail(error, &job->place, NULL, "`%s` is missing: %s", key, what);
 }
 
-static int load_counter(struct mill_job *job, const char *name, struct mill_error *error)
-{
-  struct mill_error inner = {0};
-  struct mill_choice *choice = &job->counter;
-  if (mill_plugin_load(MILL_COUNTER, name, job->folder, &choice->plugin, &inner) < 0)
-    return mill_place_fail(error, &job->place, "counter", "%s", inner.text);
-  choice->values = calloc(1, choice->plugin->params_size + 8u);
-  if (!choice->values)
-    return mill_fail(error, MILL_RESOURCES, "out of memory for the parameters of %s", name);
-  return mill_param_parse(choice->plugin->params, choice->plugin->param_count, job->ini, job->place.section, &job->defines,
-                          choice->values, error);
-}
-
 /* All keys of the section: the job's, those of significance, the counter's. */
 enum { TABLES = 3 };
 static void list_tables(const struct mill_job *job, struct mill_param_table *table)
@@ -143,10 +130,12 @@ static void list_tables(const struct mill_job *job, struct mill_param_table *tab
   table[2] = (struct mill_param_table){plugin->params, plugin->param_count};
 }
 
-static int check_unused(const struct mill_job *job, struct mill_error *error)
+static int check_unused(const struct mill_job *job, const struct mill_given *given, struct mill_error *error)
 {
   struct mill_param_table tables[TABLES];
   list_tables(job, tables);
+  if (mill_choice_others(given, MILL_COUNTER, &job->counter, error) < 0)
+    return -1;
   return mill_param_check_unused(job->ini, job->place.section, tables, TABLES, error);
 }
 
@@ -279,13 +268,15 @@ static int make_config(struct mill_job *job, struct mill_error *error)
 
 static int read_section(struct mill_job *job, const char *source, struct mill_error *error)
 {
+  const struct mill_given given = {&job->place, &job->defines, job->folder};
   struct job_values v = {0};
   struct mill_job_names names;
   int rc = -1;
   if (mill_param_parse(job_specs, COUNT(job_specs), job->ini, job->place.section, &job->defines, &v, error) < 0 ||
       mill_significance_read(&job->place, &job->defines, &job->significance, error) < 0 ||
-      load_counter(job, v.counter, error) < 0 || check_unused(job, error) < 0 || read_notations(job, &v, error) < 0 ||
-      read_windows(job, &v, error) < 0 || (source ? refuse_spikes(job, &v, source, error) : find_spikes(job, v.spikes, error)) < 0)
+      mill_choice_load(&given, "counter", MILL_COUNTER, v.counter, &job->counter, error) < 0 ||
+      check_unused(job, &given, error) < 0 || read_notations(job, &v, error) < 0 || read_windows(job, &v, error) < 0 ||
+      (source ? refuse_spikes(job, &v, source, error) : find_spikes(job, v.spikes, error)) < 0)
     goto done;
   names = (struct mill_job_names){v.occurrences, v.graph, v.truth};
   if (mill_job_files(job, &names, error) < 0)
@@ -351,9 +342,7 @@ void mill_job_free(struct mill_job *job)
 {
   if (!job)
     return;
-  if (job->counter.values)
-    mill_param_free(job->counter.plugin->params, job->counter.plugin->param_count, job->counter.values);
-  free(job->counter.values);
+  mill_choice_free(&job->counter);
   mill_defines_free(&job->defines);
   mill_ini_free(job->ini);
   free(job->folder);

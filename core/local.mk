@@ -7,6 +7,7 @@ core_libmill_la_SOURCES = \
   core/build-stimulus.c \
   core/build.c \
   core/checkpoint.c \
+  core/choice.c \
   core/connect-rows.c \
   core/connect.c \
   core/convert.c \
@@ -83,6 +84,7 @@ core_libmill_la_LIBADD = $(INIPARSER_LIBS) $(XXHASH_LIBS) $(CJSON_LIBS)
 noinst_HEADERS += \
   core/command.h \
   core/checkpoint.h \
+  core/choice.h \
   core/connect.h \
   core/counting.h \
   core/episodes.h \

@@ -58,6 +58,7 @@ static int read_population(struct mill_netfile *net, struct mill_ini_section *se
 {
   struct mill_population_setup *population = &net->population[net->population_count++];
   struct population_values v = {0};
+  const struct mill_given given = {&population->place, &net->defines, net->folder};
   struct mill_param_spec *states = NULL;
   int rc = -1;
   memset(population, 0, sizeof *population);
@@ -68,7 +69,7 @@ static int read_population(struct mill_netfile *net, struct mill_ini_section *se
     goto done;
   }
   if (mill_section_parse(net, &population->place, population_specs, COUNT(population_specs), &v, error) < 0 ||
-      mill_choice_load(net, &population->place, "model", MILL_NEURON, v.model, &population->model, error) < 0 ||
+      mill_choice_load(&given, "model", MILL_NEURON, v.model, &population->model, error) < 0 ||
       read_initial(net, population, error) < 0)
     goto done;
   states = state_specs(population->model.plugin->ops);

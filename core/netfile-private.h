@@ -9,11 +9,6 @@
 int mill_section_parse(struct mill_netfile *net, const struct mill_place *place, const struct mill_param_spec *specs, size_t count,
                        void *block, struct mill_error *error);
 
-/* Loads KIND-NAME and parses its parameters from the section into choice->values. A refusal carries the place of `key`. */
-int mill_choice_load(struct mill_netfile *net, const struct mill_place *place, const char *key, int kind, const char *name,
-                     struct mill_choice *choice, struct mill_error *error);
-void mill_choice_free(struct mill_choice *choice);
-
 /* Entries that nobody used are an error; the section's own specs, the plugin's and `extra` names are the valid ones. */
 int mill_section_close(const struct mill_place *place, const struct mill_param_spec *specs, size_t count,
                        const struct mill_plugin *plugin, const struct mill_param_spec *extra, size_t extra_count,

@@ -97,8 +97,9 @@ static int check_counting(const struct mill_netfile *net, const struct mill_plac
                            counter->name, population->name, p->synapse.plugin->name);
   for (uint64_t i = 0; edges && i < edges->count; i++) {
     if (edges->weight[i] != 1)
-      return mill_place_fail(error, place, "rule", "%s:%llu: receptor `%s` of population `%s` counts spikes: expected a weight of 1, not %s",
-                             edges->path, (unsigned long long)edges->line[i], counter->name, population->name,
+      return mill_place_fail(error, place, "rule",
+                             "%s:%llu: receptor `%s` of population `%s` counts spikes: expected a weight of 1, not %s", edges->path,
+                             (unsigned long long)edges->line[i], counter->name, population->name,
                              mill_text_double(found, edges->weight[i]));
   }
   if (!edges && !(weight->kind == MILL_DIST_NUMBER && weight->a == 1))
@@ -173,7 +174,8 @@ static int read_pair(struct mill_netfile *net, const struct mill_place *place, c
     error->status = inner.status;
     return -1;
   }
-  if (mill_choice_load(net, place, "synapse", MILL_SYNAPSE, v->synapse, &p->synapse, error) < 0 ||
+  if (mill_choice_load(&(struct mill_given){place, &net->defines, net->folder}, "synapse", MILL_SYNAPSE, v->synapse, &p->synapse,
+                       error) < 0 ||
       read_dist(net, place, p->synapse.plugin, "weight", v->weight, p->edges && p->edges->weight, &p->weight, error) < 0 ||
       read_dist(net, place, p->synapse.plugin, "delay", v->delay, p->edges && p->edges->delay_ps, &p->delay, error) < 0 ||
       check_counting(net, place, p->target, p->receptor, &p->weight, p, error) < 0)
@@ -240,7 +242,8 @@ static int read_stimulus_target(struct mill_netfile *net, const struct mill_plac
   s->name = strdup(mill_section_suffix(place->section, "stimulus"));
   if (!s->name)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
-  if (mill_choice_load(net, place, "type", MILL_STIMULUS, v->type, &s->stimulus, error) < 0 ||
+  if (mill_choice_load(&(struct mill_given){place, &net->defines, net->folder}, "type", MILL_STIMULUS, v->type, &s->stimulus,
+                       error) < 0 ||
       mill_population_find(net, place, "target", target, &s->target, error) < 0)
     return -1;
   ops = s->stimulus.plugin->ops;

@@ -86,25 +86,6 @@ int mill_section_parse(struct mill_netfile *net, const struct mill_place *place,
   return mill_param_parse(specs, count, net->ini, place->section ? place->section : &none, &net->defines, block, error);
 }
 
-int mill_choice_load(struct mill_netfile *net, const struct mill_place *place, const char *key, int kind, const char *name,
-                     struct mill_choice *choice, struct mill_error *error)
-{
-  struct mill_error inner = {0};
-  if (mill_plugin_load(kind, name, net->folder, &choice->plugin, &inner) < 0)
-    return mill_place_fail(error, place, key, "%s", inner.text);
-  choice->values = calloc(1, choice->plugin->params_size + 8u);
-  if (!choice->values)
-    return mill_fail(error, MILL_RESOURCES, "out of memory for the parameters of %s", name);
-  return mill_section_parse(net, place, choice->plugin->params, choice->plugin->param_count, choice->values, error);
-}
-
-void mill_choice_free(struct mill_choice *choice)
-{
-  if (choice->values)
-    mill_param_free(choice->plugin->params, choice->plugin->param_count, choice->values);
-  free(choice->values);
-}
-
 int mill_section_close(const struct mill_place *place, const struct mill_param_spec *specs, size_t count,
                        const struct mill_plugin *plugin, const struct mill_param_spec *extra, size_t extra_count,
                        struct mill_error *error)
@@ -257,41 +238,11 @@ static uint32_t largest_population(const struct mill_netfile *net)
   return most;
 }
 
-/* Keys of the strategies that are not chosen may stand in the file, so that it serves whichever is: they are checked, and it is said
-   that they have no effect. */
-static int read_others(struct mill_netfile *net, const struct mill_place *place, int kind, const struct mill_choice *chosen,
-                       struct mill_error *error)
-{
-  char **names = mill_plugin_list(kind, NULL, NULL);
-  int rc = 0;
-  for (size_t i = 0; names && names[i] && rc == 0; i++) {
-    const struct mill_plugin *plugin;
-    struct mill_choice other = {0};
-    int found = 0;
-    if (mill_plugin_load(kind, names[i], net->folder, &plugin, error) < 0)
-      rc = -1;
-    for (size_t k = 0; rc == 0 && k < plugin->param_count; k++) {
-      const struct mill_ini_entry *entry = mill_ini_entry_find(place->section, plugin->params[k].key);
-      struct mill_error said;
-      if (!entry || entry->used)
-        continue;
-      found = 1;
-      mill_place_fail(&said, place, entry->key, "no effect: a key of %s `%s`, and `%s` is chosen", mill_kind_name(kind), names[i],
-                      chosen->plugin->name);
-      mill_note("%s", said.text);
-    }
-    if (found)
-      rc = mill_choice_load(net, place, mill_kind_name(kind), kind, names[i], &other, error);
-    mill_choice_free(&other);
-  }
-  free(names);
-  return rc;
-}
-
 static int read_strategy(struct mill_netfile *net, struct mill_error *error)
 {
   struct strategy_values v = {0};
   struct mill_place place = {net->ini, mill_ini_section_find(net->ini, "strategy")};
+  const struct mill_given given = {&place, &net->defines, net->folder};
   struct mill_param_table tables[3] = {{strategy_specs, COUNT(strategy_specs)}, {0}, {0}};
   const char *delivery, *plasticity;
   int rc = -1;
@@ -299,16 +250,16 @@ static int read_strategy(struct mill_netfile *net, struct mill_error *error)
     goto done;
   delivery = strcmp(v.delivery, "auto") != 0 ? v.delivery : largest_population(net) <= 65536 ? "row-wise" : "cache-aware";
   plasticity = strcmp(v.plasticity, "auto") != 0 ? v.plasticity : "event-driven";
-  if (mill_choice_load(net, &place, "delivery", MILL_DELIVERY, delivery, &net->delivery, error) < 0 ||
-      mill_choice_load(net, &place, "plasticity", MILL_PLASTICITY, plasticity, &net->plasticity, error) < 0)
+  if (mill_choice_load(&given, "delivery", MILL_DELIVERY, delivery, &net->delivery, error) < 0 ||
+      mill_choice_load(&given, "plasticity", MILL_PLASTICITY, plasticity, &net->plasticity, error) < 0)
     goto done;
   net->history_words = (uint32_t)v.history_words;
   tables[1].specs = net->delivery.plugin->params;
   tables[1].count = net->delivery.plugin->param_count;
   tables[2].specs = net->plasticity.plugin->params;
   tables[2].count = net->plasticity.plugin->param_count;
-  if (place.section && (read_others(net, &place, MILL_DELIVERY, &net->delivery, error) < 0 ||
-                        read_others(net, &place, MILL_PLASTICITY, &net->plasticity, error) < 0))
+  if (place.section && (mill_choice_others(&given, MILL_DELIVERY, &net->delivery, error) < 0 ||
+                        mill_choice_others(&given, MILL_PLASTICITY, &net->plasticity, error) < 0))
     goto done;
   if (place.section && mill_param_check_unused(net->ini, place.section, tables, COUNT(tables), error) < 0)
     goto done;

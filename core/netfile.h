@@ -5,27 +5,11 @@
 #include <stdint.h>
 #include <spikemill/neuron-ops.h>
 #include <spikemill/stimulus.h>
+#include "choice.h"
 #include "connect.h"
 #include "expr.h"
 #include "ini.h"
 #include "value.h"
-
-/* Where something was said, for messages of later stages. */
-struct mill_place {
-  const struct mill_ini *ini;
-  struct mill_ini_section *section;
-};
-/* mill_fail with the place of `key` (or of the section when it has no such key). Returns -1. */
-int mill_place_fail(struct mill_error *error, const struct mill_place *place, const char *key, const char *format, ...)
-  MILL_PRINTF(4, 5);
-/* Puts a plugin's "KEY: reason" (or any other text) behind the place of KEY. Returns -1. */
-int mill_place_refuse(struct mill_error *error, const struct mill_place *place, int status, const char *reason);
-
-/* A plugin that was chosen, with its parameters. */
-struct mill_choice {
-  const struct mill_plugin *plugin;
-  void *values;
-};
 
 struct mill_population_setup {
   char *name;
