@@ -99,8 +99,8 @@ static int mine(const struct request *q, struct mill_error *error)
   rc = mill_mining_run(m, on_progress, &progress, error);
   mill_progress_end(&progress);
   mill_mining_report(m, &report);
-  if (rc < 0 && (report.levels == 0 || (error->status != MILL_INTERRUPTED && error->status != MILL_RESOURCES)))
-    goto done;
+  if (rc < 0 && (report.levels == 0 || (!report.complete && error->status != MILL_INTERRUPTED && error->status != MILL_RESOURCES)))
+    goto done; /* what is complete is kept, also when tests of it failed */
   if (tell(q, m, &files, rc < 0 ? NULL : error) < 0)
     rc = -1;
 done:

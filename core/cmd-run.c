@@ -149,13 +149,16 @@ static int checkpoint_steps(const struct request *q, double dt, int64_t *steps, 
 }
 
 /* Before anything runs: that the checkpoint can be written, and takes the place of nothing that the run reads or writes. */
-static int check_checkpoint(const struct request *q, const struct mill_simulation *sim, struct mill_error *error)
+static int check_checkpoint(const struct request *q, const struct mill_simulation *sim, const struct mill_live *live,
+                            struct mill_error *error)
 {
   char *part;
   if (!q->checkpoint)
     return 0;
-  if (mill_output_spares(q->checkpoint, q->common.path, error) < 0 || mill_record_spares(sim, q->checkpoint, error) < 0 ||
-      mill_output_begin(q->checkpoint, &part, error) < 0)
+  if (live->path && mill_output_is(q->checkpoint, live->path))
+    return mill_fail(error, MILL_USAGE, "--checkpoint: %s: is a file that the run writes: expected another name", q->checkpoint);
+  if (mill_output_spares(q->checkpoint, q->common.path, error) < 0 || mill_output_spares(q->checkpoint, q->mine, error) < 0 ||
+      mill_record_spares(sim, q->checkpoint, error) < 0 || mill_output_begin(q->checkpoint, &part, error) < 0)
     return mill_fail_within(error, "--checkpoint");
   mill_output_forget(part);
   return 0;
@@ -189,7 +192,7 @@ static int run(const struct request *q, struct mill_simulation *sim, struct mill
   struct mill_progress progress;
   int64_t every;
   mill_simulation_report(sim, &r);
-  if (checkpoint_steps(q, r.dt, &every, error) < 0 || check_checkpoint(q, sim, error) < 0)
+  if (checkpoint_steps(q, r.dt, &every, error) < 0 || check_checkpoint(q, sim, live, error) < 0)
     return -1;
   mill_progress_begin(&progress, q->common.quiet || q->common.json);
   const int rc = advance(q, sim, live, every, &progress, error);
@@ -227,7 +230,7 @@ static int simulate(const struct request *q, struct mill_error *error)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
   mill_interrupt_catch();
   if (mill_simulation_open(q->common.path, &how, &sim, error) == 0 &&
-      (!q->mine || mill_live_open(&live, q->mine, q->common.path, sim, folder, error) == 0) && run(q, sim, &live, error) == 0)
+      (!q->mine || mill_live_open(&live, q->mine, &how, q->common.path, sim, error) == 0) && run(q, sim, &live, error) == 0)
     rc = finish(q, sim, &live, error);
   mill_live_free(&live);
   mill_simulation_free(sim);

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "mine-graph.h"
 #include "mine-report.h"
@@ -77,37 +76,11 @@ enum mill_series_format mill_mine_files_format(const char *output)
   return writer_of(output)->format;
 }
 
-/* ---- Names ---- */
-
-/* Whether both are there and one file. */
-static int is_same(const char *a, const char *b)
-{
-  struct stat x, y;
-  return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
-/* Whether two files, which need not be there, are one: of one name in one folder, or the same by way of a link. */
-static int is_same_file(const char *a, const char *b)
-{
-  const char *const path[] = {a, b};
-  const char *name[2];
-  char *folder[2];
-  for (int i = 0; i < 2; i++) {
-    const char *slash = strrchr(path[i], '/');
-    name[i] = slash ? slash + 1 : path[i];
-    folder[i] = slash ? strndup(path[i], (size_t)(name[i] - path[i])) : strdup(".");
-  }
-  int same = strcmp(name[0], name[1]) == 0 && folder[0] && folder[1] && is_same(folder[0], folder[1]);
-  free(folder[0]);
-  free(folder[1]);
-  return same || is_same(a, b);
-}
-
 static int check_others(const struct mill_mine_files *files, enum mill_mine_kind kind, struct mill_error *error)
 {
   const struct mill_mine_file *file = files->file;
   for (int other = 0; other < (int)kind; other++)
-    if (file[other].path && is_same_file(file[other].path, file[kind].path))
+    if (file[other].path && mill_output_is(file[other].path, file[kind].path))
       return mill_fail(error, MILL_USAGE, "--%s %s: is the file of --%s as well", kinds[kind].option, file[kind].path,
                        kinds[other].option);
   return 0;

@@ -380,6 +380,8 @@ void mill_mine_head(FILE *out, const struct mill_mining *m, const struct mill_mi
           r->episodes, r->listed, r->count_hash, r->complete ? "yes" : "no");
   fputs(r->exact ? "# exact yes\n" : "# exact no: counts are upper bounds\n", out);
   print_csv_levels(out, m);
+  if (strcmp(r->significance, "none") != 0)
+    fprintf(out, "# tested %s\n", r->tested ? "yes" : "no");
   if (r->tested)
     fprintf(out, "# tested_candidates %" PRIu64 "\n# significant %" PRIu64 "\n", r->tested_candidates, r->significant);
 }

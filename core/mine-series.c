@@ -37,12 +37,13 @@ static int add_json(struct mill_series *s, const struct mill_mining *mining, str
 static void end_table(const struct mill_series *s, uint64_t windows, int complete)
 {
   if (!complete)
-    fprintf(s->out, "\nNOT complete: %" PRIu64 " of %" PRIu64 " windows\n", s->count, windows);
+    fprintf(s->out, "\nNOT complete: %" PRIu64 " of %" PRIu64 " windows\n", s->count - (uint64_t)s->partial, windows);
 }
 
 static void end_csv(const struct mill_series *s, uint64_t windows, int complete)
 {
-  fprintf(s->out, "# windows %" PRIu64 " of %" PRIu64 "\n# all_complete %s\n", s->count, windows, complete ? "yes" : "no");
+  fprintf(s->out, "# windows %" PRIu64 " of %" PRIu64 "\n# all_complete %s\n", s->count - (uint64_t)s->partial, windows,
+          complete ? "yes" : "no");
 }
 
 static void end_json(const struct mill_series *s, uint64_t windows, int complete)
@@ -59,12 +60,13 @@ static const struct format {
     [MILL_SERIES_JSON] = {add_json, end_json},
 };
 
-/* What a mining has that was stopped: nothing, when that was not by a limit or the user, or before its first level was complete. */
+/* What a mining has that was stopped: nothing, when that was not by a limit, by the user or in the tests of what was complete, or before its
+   first level was. */
 static int has_result(const struct mill_mining *mining, const struct mill_error *error)
 {
   struct mill_mining_report r;
   mill_mining_report(mining, &r);
-  return r.levels > 0 && (error->status == MILL_INTERRUPTED || error->status == MILL_RESOURCES);
+  return r.levels > 0 && (r.complete || error->status == MILL_INTERRUPTED || error->status == MILL_RESOURCES);
 }
 
 static int on_progress(const struct mill_mining_progress *state, void *self)
@@ -90,6 +92,7 @@ int mill_series_run(struct mill_series *series, size_t n, struct mill_mining *mi
       rc = mill_fail(error, MILL_RESOURCES, "%s: %s", series[i].out == stdout ? "standard output" : "the result",
                      mill_text_errno(errno));
     series[i].count++;
+    series[i].partial = rc < 0;
   }
   return rc;
 }

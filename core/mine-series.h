@@ -13,7 +13,8 @@ struct mill_series {
   FILE *out; /* NULL: none */
   enum mill_series_format format;
   uint64_t most;  /* episodes of a level in a table */
-  uint64_t count; /* results so far */
+  uint64_t count; /* results so far, */
+  int partial;    /* 1: of which the last is not complete */
   int written;    /* a file: it is in its place */
 };
 

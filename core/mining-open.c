@@ -14,6 +14,7 @@
 #include "text.h"
 
 #define NAME_SIZE 8192
+#define BINS_MOST 1e8
 
 #define ASK_FROM (UINT64_C(1) << 20) /* bytes; for less the system is not asked what is free */
 
@@ -143,16 +144,13 @@ static int read_stream(struct mill_mining *m, struct mill_error *error)
 }
 
 /* Of significance. */
-static int resolve_tests(struct mill_mining *m, struct mill_error *error)
+static int set_tests(struct mill_mining *m, struct mill_error *error)
 {
   const struct mill_significance_options *o = &m->job->significance;
   const int64_t tick_ps = m->stream->info.tick_ps;
   char tick[64], asked[64];
   if (o->kind == MILL_SIGNIFICANCE_NONE)
     return 0;
-  if (m->events && !m->duration)
-    return mill_fail(error, MILL_DATA, "%s: all events have one time: there are no rates, and so no tests of significance",
-                     m->job->spikes);
   m->dither = o->dither / tick_ps;
   if (o->kind == MILL_SIGNIFICANCE_SURROGATE && mill_significance_heeds(o, "dither") && o->dither % tick_ps)
     return mill_place_fail(error, &m->job->place, "dither", "%s ms is no whole number of ticks, which are %s ms long",
@@ -170,11 +168,24 @@ static int set_times(struct mill_mining *m, struct mill_error *error)
   m->threads = job->threads ? job->threads : mill_processors();
   if (mill_intervals_to_ticks(job->interval, job->interval_count, info->tick_ps, &inner) < 0)
     return mill_place_fail(error, &job->place, "intervals", "%s", inner.text);
+  if (set_tests(m, error) < 0)
+    return -1;
   return mill_windows_set(&m->windows, job, info->tick_ps,
                           bounded ? info->start
                           : none  ? 0
-                                  : m->first - 1,
+                                  : m->first - (m->first > INT64_MIN),
                           bounded ? stop_of(m->stream) : m->last, error);
+}
+
+/* The model goes through the recording bin by bin. */
+static int check_bins(const struct mill_mining *m, struct mill_error *error)
+{
+  const struct mill_significance_options *o = &m->job->significance;
+  const double bins = (double)m->duration * (double)m->stream->info.tick_ps / (double)o->bin;
+  if (o->kind == MILL_SIGNIFICANCE_NONE || bins <= BINS_MOST)
+    return 0;
+  return mill_place_fail(error, &m->job->place, "bin", "%s has %.3g of them, more than %.0g: expected longer ones", m->job->spikes,
+                         bins, BINS_MOST);
 }
 
 /* What depends on the events: their types, and the support that is asked of them. */
@@ -191,14 +202,21 @@ static int take_events(struct mill_mining *m, struct mill_error *error)
   const struct mill_truth_types types = {.types = m->types, .name = m->name, .info = &m->stream->info};
   if (job->truth && mill_truth_read(job->truth, &types, &m->truth, error) < 0)
     return -1;
-  return resolve_tests(m, error);
+  if (m->job->significance.kind != MILL_SIGNIFICANCE_NONE && m->events && !m->duration)
+    return mill_fail(error, MILL_DATA, "%s: all events have one time: there are no rates, and so no tests of significance",
+                     job->spikes);
+  return check_bins(m, error);
 }
 
-/* Files beside that of the episodes are for one mining. */
+/* Files beside that of the episodes are for one mining, and occurrences for counts, not for bounds of them. */
 static int check_files(const struct mill_mining *m, struct mill_error *error)
 {
   const struct mill_job *job = m->job;
   const char *key = job->occurrences ? "occurrences" : "graph";
+  if (job->occurrences && !(job->counter.plugin->flags & MILL_EXACT))
+    return mill_place_fail(error, &job->place, key,
+                           "counter `%s` finds upper bounds, and there may be fewer; expected an exact counter",
+                           job->counter.plugin->name);
   if ((!m->windows.count && !m->live) || (!job->occurrences && !job->graph))
     return 0;
   return mill_place_fail(error, &job->place, key, "is written for a whole recording, not %s",
@@ -309,6 +327,7 @@ int mill_mining_window(struct mill_mining *whole, uint64_t index, struct mill_mi
   const int64_t start = mill_window_start(w, index);
   m->job = whole->job;
   m->threads = whole->threads;
+  m->dither = whole->dither;
   m->number = index + 1;
   if (whole->live)
     mill_stream_drop(whole->stream, start);

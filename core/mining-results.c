@@ -107,7 +107,7 @@ static int is_reported(const struct mill_mining *m, uint32_t level, uint32_t ind
   const struct mill_test *tested = mill_tests_at(&m->tests, level, index);
   if (mill_episode_at(&m->episodes, level, index)->count < m->support)
     return 0;
-  return asked->kind == MILL_SIGNIFICANCE_NONE || level == 1 || (tested && tested->q <= asked->q);
+  return asked->kind == MILL_SIGNIFICANCE_NONE || !m->tested || level == 1 || (tested && tested->q <= asked->q);
 }
 
 /* Describes an episode by its number in one of the two lists. */
@@ -166,7 +166,7 @@ int mill_mining_occurrences(struct mill_mining *m, uint64_t index, int (*take)(c
 
 int mill_mining_score(const struct mill_mining *m, struct mill_mining_score *score)
 {
-  if (!m->truth)
+  if (!m->truth || (m->job->significance.kind != MILL_SIGNIFICANCE_NONE && !m->tested))
     return -1;
   mill_truth_score(m->truth, m, score);
   return 0;

@@ -267,10 +267,31 @@ int mill_output_text(const char *path, const char *text, struct mill_error *erro
   return mill_fail(error, MILL_RESOURCES, "%s: cannot be written: %s", path, strerror(reason));
 }
 
+static int is_same(const char *a, const char *b)
+{
+  struct stat x, y;
+  return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+int mill_output_is(const char *a, const char *b)
+{
+  const char *const path[] = {a, b};
+  const char *name[2];
+  char *folder[2];
+  for (int i = 0; i < 2; i++) {
+    const size_t n = folder_length(path[i]);
+    name[i] = path[i] + n;
+    folder[i] = n ? strndup(path[i], n) : strdup(".");
+  }
+  const int same = strcmp(name[0], name[1]) == 0 && folder[0] && folder[1] && is_same(folder[0], folder[1]);
+  free(folder[0]);
+  free(folder[1]);
+  return same || is_same(a, b);
+}
+
 int mill_output_spares(const char *path, const char *input, struct mill_error *error)
 {
-  struct stat out, in;
-  if (!input || stat(path, &out) || stat(input, &in) || out.st_dev != in.st_dev || out.st_ino != in.st_ino)
+  if (!input || !is_same(path, input))
     return 0;
   return mill_fail(error, MILL_USAGE, "%s: would replace what is read: %s is the same file", path, input);
 }

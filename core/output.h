@@ -18,6 +18,9 @@ void mill_output_forget_all(void);
 /* The same from a signal handler that leaves the process next: unlinks only, takes no lock. */
 void mill_output_unlink_all(void);
 
+/* Whether two names are of one file, which need not be there: of one name in one folder, or the same by way of a link. */
+int mill_output_is(const char *a, const char *b);
+
 /* Fails with MILL_USAGE when both names are of one file, so that writing `path` would replace what is read. `input` may be NULL. */
 int mill_output_spares(const char *path, const char *input, struct mill_error *error);
 

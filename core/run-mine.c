@@ -54,17 +54,20 @@ static int open_mining(struct mill_live *live, const char *job, const char *sour
   return mill_mining_open_live(job, NULL, 0, source, &info, &live->mining, error);
 }
 
-static int open_places(struct mill_live *live, const char *job, const struct mill_simulation *sim, const char *folder,
+static int open_places(struct mill_live *live, const char *job, const struct mill_options *how, const struct mill_simulation *sim,
                        struct mill_error *error)
 {
+  struct mill_mining_report report;
   FILE *file, *shown = live->json ? open_memstream(&live->text, &live->size) : live->quiet ? NULL : stdout;
   live->series[MILL_LIVE_SHOWN] =
       (struct mill_series){.out = shown, .format = live->json ? MILL_SERIES_JSON : MILL_SERIES_TABLE, .most = SHOWN};
-  if (asprintf(&live->path, "%s/" FILE_NAME, folder) < 0)
+  if (asprintf(&live->path, "%s/" FILE_NAME, how->folder) < 0)
     live->path = NULL;
   if (!live->path || (live->json && !shown))
     return mill_fail(error, MILL_RESOURCES, "out of memory");
-  if (mill_output_spares(live->path, job, error) < 0 || mill_record_spares(sim, live->path, error) < 0)
+  mill_mining_report(live->mining, &report);
+  if (mill_output_spares(live->path, job, error) < 0 || mill_output_spares(live->path, report.truth, error) < 0 ||
+      mill_output_spares(live->path, how->resume, error) < 0 || mill_record_spares(sim, live->path, error) < 0)
     return mill_fail_within(error, "--mine");
   if (mill_output_begin(live->path, &live->part, error) < 0)
     return -1;
@@ -73,10 +76,10 @@ static int open_places(struct mill_live *live, const char *job, const struct mil
   return file ? 0 : mill_fail(error, MILL_RESOURCES, "%s: %s", live->path, mill_text_errno(errno));
 }
 
-int mill_live_open(struct mill_live *live, const char *job, const char *source, struct mill_simulation *sim, const char *folder,
-                   struct mill_error *error)
+int mill_live_open(struct mill_live *live, const char *job, const struct mill_options *how, const char *source,
+                   struct mill_simulation *sim, struct mill_error *error)
 {
-  if (open_mining(live, job, source, sim, error) < 0 || open_places(live, job, sim, folder, error) < 0)
+  if (open_mining(live, job, source, sim, error) < 0 || open_places(live, job, how, sim, error) < 0)
     return -1;
   mill_simulation_listen(sim, take, live);
   return 0;

@@ -22,9 +22,9 @@ struct mill_live {
   size_t size;
 };
 
-/* Reads and checks the job before anything is simulated. On failure, too, it is to be freed. */
-int mill_live_open(struct mill_live *live, const char *job, const char *source, struct mill_simulation *simulation,
-                   const char *folder, struct mill_error *error);
+/* Reads and checks the job before anything is simulated; `how` has the folder of its file. On failure, too, it is to be freed. */
+int mill_live_open(struct mill_live *live, const char *job, const struct mill_options *how, const char *source,
+                   struct mill_simulation *simulation, struct mill_error *error);
 
 /* The step at which the next window can be mined; INT64_MAX when there is none. */
 int64_t mill_live_next(const struct mill_live *live);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "memory.h"
+#include "registry.h"
 #include "significance-model.h"
 #include "text.h"
 
@@ -220,6 +221,23 @@ static int test_surrogates(const struct mill_tests_setup *setup, struct mill_cou
   return rc;
 }
 
+/* Says when episodes that no surrogate reached are not significant for want of surrogates. */
+static void tell_floor(const struct mill_significance_options *o, const struct mill_tests *tests, const double *share)
+{
+  uint64_t floor = 0, short_of = 0;
+  char asked[32];
+  for (uint64_t i = 0; i < tests->count; i++) {
+    floor += share[i] <= 1;
+    short_of += share[i] <= 1 && tests->test[i].q > o->q;
+  }
+  if (!short_of)
+    return;
+  const double needed = mill_surrogates_needed(floor, tests->candidates, o->q);
+  mill_note("%" PRIu64 " episodes are more frequent than in all of the %" PRIu32
+            " surrogates, and not significant at q <= %s for want of surrogates: that takes %.0f (significance = surrogate=%.0f)",
+            short_of, o->surrogates, mill_text_double(asked, o->q), needed, needed);
+}
+
 /* p and q of shares of a whole. */
 static int conclude(struct mill_tests *tests, const double *share, double whole, double asked, struct mill_error *error)
 {
@@ -257,6 +275,8 @@ int mill_tests_run(const struct mill_tests_setup *setup, struct mill_counting **
   m.share = tests->test ? mill_allocate_or_fail("p of episodes", tests->count, sizeof *m.share, error) : NULL;
   if (m.share && model_all(&m, error) == 0 && (!by_surrogates || test_surrogates(setup, counting, tests, m.share, error) == 0))
     rc = conclude(tests, m.share, by_surrogates ? 1.0 + o->surrogates : 1.0, o->q, error);
+  if (rc == 0 && by_surrogates)
+    tell_floor(o, tests, m.share);
 done:
   mill_release(m.share);
   if (rc < 0)

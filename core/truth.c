@@ -17,7 +17,7 @@
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
 struct chain_values {
-  char *units, *delay, *probability, *interval;
+  char *units, *delay, *probability, *interval, *occurrences;
 };
 #define AT(member) offsetof(struct chain_values, member)
 static const struct mill_param_spec chain_specs[] = {
@@ -25,6 +25,7 @@ static const struct mill_param_spec chain_specs[] = {
     {"delay_ms", "ms", NULL, NULL, "delay of its links, one for all or one for each", 0, 0, AT(delay), MILL_TEXT, MILL_REQUIRED},
     {"probability", "", NULL, NULL, "of a link; not looked at", 0, 0, AT(probability), MILL_TEXT, 0},
     {"interval", "", NULL, NULL, "that holds the lags of a link; not looked at", 0, 0, AT(interval), MILL_TEXT, 0},
+    {"occurrences", "", NULL, NULL, "that were planted; not looked at", 0, 0, AT(occurrences), MILL_TEXT, 0},
 };
 #undef AT
 

@@ -20,6 +20,8 @@
 
 #define TUPLES (1u << 18)   /* of a group of candidates that are counted together, at most; */
 #define SEGMENTS (1u << 16) /* and segments of it */
+#define MACHINES                                                                                                                   \
+  8 /* of a segment besides that for `none`, at most: those of an episode that follows itself closely may never meet */
 
 /* 0: none; else 1 + the index of an event at which an occurrence ends. */
 typedef uint32_t completion;
@@ -291,13 +293,28 @@ static inline int add_segments(struct group *group, uint32_t stride)
   return 1;
 }
 
+/* How many of the stream's segments make one of a candidate's, so that none has more machines than it is worth. */
+static inline uint32_t stride_of(const struct group *group)
+{
+  const struct mapconcatenate *self = group->self;
+  const struct mill_candidates *c = group->candidates;
+  const uint32_t candidate = group->first + group->count, type = c->type[(uint64_t)(candidate + 1) * c->level - 1];
+  const int64_t span = span_of(self->in, c->level, c->level > 1 ? c->interval + (uint64_t)candidate * (c->level - 1) : NULL);
+  uint32_t stride = 1;
+  for (uint32_t s = 0; s < self->segments; s = (s / stride + 1) * stride)
+    while (stride < self->segments && s % stride == 0 && self->cut[s] < self->in->events &&
+           hypotheses(self->in, type, self->cut[s], span) > MACHINES)
+      stride *= 2;
+  return stride;
+}
+
 /* As many candidates from `first` on as there is room for, at least one. */
 static inline void make_group(struct group *group, uint32_t first)
 {
   const uint32_t left = group->candidates->count - first;
   group->first = first;
   group->count = group->segments = group->tuples = group->longest = 0;
-  while (group->count < left && add_segments(group, 1))
+  while (group->count < left && add_segments(group, stride_of(group)))
     continue;
   for (uint32_t stride = 2; !group->count; stride *= 2) /* one segment of all needs one tuple */
     add_segments(group, stride);

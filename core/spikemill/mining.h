@@ -144,7 +144,7 @@ struct mill_mining_score {
   double precision, recall;     /* (pairs - pairs_false) / pairs and links_found / links; NaN when there are none */
   uint32_t chains, chains_found; /* found: the whole chain is one frequent, reported episode with intervals that hold its delays */
 };
-/* 0, or -1 when the job names no truth. */
+/* 0, or -1 when the job names no truth, or asks for tests of significance that were not made. */
 int mill_mining_score(const struct mill_mining *mining, struct mill_mining_score *score);
 
 /* The name of a type: "A", "exc:12". Types are the units with at least one event, numbered from 0 in order of units. NULL when there is no
