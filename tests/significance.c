@@ -17,8 +17,8 @@ static struct mill_moments moments_plainly(uint64_t bins, uint64_t span, double 
 {
   static long double f[BINS + 1], g[BINS + 1];
   for (uint64_t n = 0; n <= bins; n++) {
-    f[n] = n < span ? 0 : (1 - (long double)p) * f[n - 1] + p * (1 + f[n - span]);
-    g[n] = n < span ? 0 : (1 - (long double)p) * g[n - 1] + p * (1 + g[n - span] + 2 * f[n - span]);
+    f[n] = n < span ? 0 : (1 - (long double)p) * f[n - 1] + (long double)p * (1 + f[n - span]);
+    g[n] = n < span ? 0 : (1 - (long double)p) * g[n - 1] + (long double)p * (1 + g[n - span] + 2 * f[n - span]);
   }
   return (struct mill_moments){(double)f[bins], (double)(g[bins] - f[bins] * f[bins])};
 }

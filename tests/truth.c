@@ -108,7 +108,7 @@ static const struct {
     {"[chain.1]\nunits = A B C D E\ndelay_ms = 5 7 5 5\n", "(4,6] ms", "64", {4, 3, 3, 0, 1, 0.75, 1, 0}},
     {"[chain.1]\nunits = A B C D E\ndelay_ms = 5 7 5 5\n", "(4,6] (6,8] ms", "64", {4, 4, 4, 0, 1, 1, 1, 1}},
     {"[chain.1]\nunits = A B C D E\ndelay_ms = 5 7 5 5\n", "(4,6] (6,8] ms", "4", {4, 4, 4, 0, 1, 1, 1, 0}},
-    {"[chain.1]\nunits = A B C D E\ndelay_ms = 5 7 5 5\n", "(4,6] (6,8] ms", "1", {4, 0, 0, 0, NAN, 0, 1, 0}},
+    {"[chain.1]\nunits = A B C D E\ndelay_ms = 5 7 5 5\n", "(4,6] (6,8] ms", "1", {4, 0, 0, 0, (double)NAN, 0, 1, 0}},
     // The high bound is included, the low one is not; a pair that is found at another lag than planted is a false one.
     {"[chain.1]\nunits = A B\ndelay_ms = 5\n", "(0,5] ms", "2", {1, 1, 3, 2, 1 / 3.0, 1, 1, 1}},
     {"[chain.1]\nunits = A B\ndelay_ms = 4\n", "(4,6] ms", "2", {1, 0, 3, 3, 0, 0, 1, 0}},
@@ -119,7 +119,7 @@ static const struct {
      "(4,6] ms",
      "2",
      {2, 1, 3, 2, 1 / 3.0, 0.5, 2, 1}},
-    {"[stream]\nchains = 0\n", "(4,6] ms", "2", {0, 0, 3, 3, 0, NAN, 0, 0}},
+    {"[stream]\nchains = 0\n", "(4,6] ms", "2", {0, 0, 3, 3, 0, (double)NAN, 0, 0}},
 };
 
 static int same_number(double a, double b)
