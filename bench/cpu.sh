@@ -24,14 +24,8 @@ echo
 echo "## Side by side, vogels, 8e6 synapses, 2 s: two runs at once, which share nothing, against one run alone: what two processors can give"
 one() { "$spikemill" run "$examples/vogels.ini" --set define.synapses=8e6 --duration 2000 --threads 1 --json -o "$tmp/$1" >"$tmp/$1.json"; }
 wall() { sed -n 's/.*"wall_s":[[:space:]]*\([0-9.]*\).*/\1/p' "$tmp/$1.json"; }
-for ((i = 0; i < repeat; i++)); do
-  one a
-  alone=$(wall a)
-  one a &
-  one b
-  wait
-  awk -v a="$alone" -v x="$(wall a)" -v y="$(wall b)" 'BEGIN { print 2 * a / ((x + y) / 2) }'
-done | sort -g | awk '{ v[NR] = $1 } END { printf "median %.2f (%.2f to %.2f)\n", v[int((NR + 1) / 2)], v[1], v[NR] }'
+. "$(dirname "$0")/side-by-side.sh"
+side_by_side "$repeat"
 
 echo
 echo "## Prices, vogels, one thread: a neuron update, and a synaptic event (the rest of the time over the events)"

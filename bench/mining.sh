@@ -51,11 +51,5 @@ echo
 echo "## Side by side, the larger job: two runs at once, which share nothing, against one run alone: what two processors can give"
 one() { "$spikemill" mine "${large[@]}" --threads 1 --json >"$tmp/$1"; }
 wall() { sed -n 's/.*"wall_s": \([0-9.e-]*\).*/\1/p' "$tmp/$1" | awk '{ s += $1 } END { print s }'; }
-for ((i = 0; i < repeat; i++)); do
-  one a
-  alone=$(wall a)
-  one a &
-  one b
-  wait
-  awk -v a="$alone" -v x="$(wall a)" -v y="$(wall b)" 'BEGIN { print 2 * a / ((x + y) / 2) }'
-done | sort -g | awk '{ v[NR] = $1 } END { printf "median %.2f (%.2f to %.2f)\n", v[int((NR + 1) / 2)], v[1], v[NR] }'
+. "$(dirname "$0")/side-by-side.sh"
+side_by_side "$repeat"

@@ -10,5 +10,9 @@ echo "## Plasticity and delivery, brunel-plus, 0.2e6 synapses, 100 ms, one threa
 "$spikemill" compare "$examples/brunel-plus.ini" --plasticity all --delivery all --threads 1 --duration 100 --repeat "$repeat" 2>/dev/null
 
 echo
-echo "## Delivery, vogels, 32e6 synapses, 200 ms, one and two threads"
-"$spikemill" compare "$examples/vogels.ini" --set define.synapses=32e6 --duration 200 --delivery all --threads 1,2 --repeat "$repeat" 2>/dev/null
+echo "## Delivery, vogels, one and two threads"
+for size in "8e6 300" "32e6 200"; do
+  read -r synapses ms <<<"$size"
+  echo "$synapses synapses, $ms ms:"
+  "$spikemill" compare "$examples/vogels.ini" --set define.synapses="$synapses" --duration "$ms" --delivery all --threads 1,2 --repeat "$repeat" 2>/dev/null
+done

@@ -47,9 +47,17 @@ static int tell_left(const struct mill_given *given, int kind, const struct mill
   return found;
 }
 
+static int any_left(const struct mill_ini_section *section)
+{
+  for (size_t i = 0; i < section->count; i++)
+    if (!section->entry[i].used)
+      return 1;
+  return 0;
+}
+
 int mill_choice_others(const struct mill_given *given, int kind, const struct mill_choice *chosen, struct mill_error *error)
 {
-  char **names = mill_plugin_list(kind, NULL, NULL);
+  char **names = any_left(given->place->section) ? mill_plugin_list(kind, NULL, NULL) : NULL; /* loads them all */
   int rc = 0;
   for (size_t i = 0; names && names[i] && rc == 0; i++) {
     const struct mill_plugin *plugin;

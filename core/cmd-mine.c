@@ -33,13 +33,6 @@ static const struct mill_row rows[] = {
 };
 #define COUNT (sizeof rows / sizeof *rows)
 MILL_ROWS_FIT(rows);
-#define SHOWN 20 /* episodes of a level in the table */
-
-static int on_progress(const struct mill_mining_progress *state, void *self)
-{
-  mill_progress_mining(self, state);
-  return mill_interrupted();
-}
 
 /* The episodes are shown when they are in no file. */
 static int print(const struct request *q, const struct mill_mining *m, const struct mill_mine_files *files,
@@ -49,7 +42,7 @@ static int print(const struct request *q, const struct mill_mining *m, const str
     if (mill_mine_json(stdout, m, error) < 0)
       return -1;
   } else if (!q->common.quiet) {
-    if (mill_mine_table(stdout, m, files->file[MILL_MINE_EPISODES].written ? 0 : SHOWN, error) < 0)
+    if (mill_mine_table(stdout, m, files->file[MILL_MINE_EPISODES].written ? 0 : MILL_MINE_SHOWN, error) < 0)
       return -1;
     for (int i = 0; i < MILL_MINE_FILES; i++)
       if (files->file[i].written)
@@ -70,7 +63,7 @@ static int mine_windows(const struct request *q, struct mill_mining *m, struct m
 {
   const struct mill_series_places places = {.output = q->output,
                                             .format = q->output ? mill_mine_files_format(q->output) : MILL_SERIES_TABLE,
-                                            .most = SHOWN,
+                                            .most = MILL_MINE_SHOWN,
                                             .json = q->common.json,
                                             .quiet = q->common.quiet};
   char *part = files->file[MILL_MINE_EPISODES].part;
@@ -82,7 +75,6 @@ static int mine(const struct request *q, struct mill_error *error)
 {
   struct mill_mining *m = NULL;
   struct mill_mining_report report;
-  struct mill_progress progress;
   struct mill_mine_files files = {0};
   int rc = -1;
   mill_interrupt_catch();
@@ -95,12 +87,9 @@ static int mine(const struct request *q, struct mill_error *error)
     rc = mine_windows(q, m, &files, error);
     goto done;
   }
-  mill_progress_begin(&progress, q->common.quiet || q->common.json);
-  rc = mill_mining_run(m, on_progress, &progress, error);
-  mill_progress_end(&progress);
-  mill_mining_report(m, &report);
-  if (rc < 0 && (report.levels == 0 || (!report.complete && error->status != MILL_INTERRUPTED && error->status != MILL_RESOURCES)))
-    goto done; /* what is complete is kept, also when tests of it failed */
+  rc = mill_mine_run(m, q->common.quiet || q->common.json, error);
+  if (rc < 0 && !mill_mine_has_result(m, error))
+    goto done;
   if (tell(q, m, &files, rc < 0 ? NULL : error) < 0)
     rc = -1;
 done:

@@ -62,8 +62,7 @@ static int prepare(const struct values *v, struct setup *s, struct mill_error *e
                       .events = mill_key(seed, MILL_PURPOSE_GENERATE, MILL_GENERATE_BURSTS),
                       .shares = mill_key(seed, MILL_PURPOSE_GENERATE, MILL_GENERATE_BURSTS_SHARE),
                       .share = v->share};
-  if (mill_generator_time("tick", v->tick, 1, MILL_GENERATE_SECONDS(1), &s->tick_ps, error) < 0 ||
-      mill_generator_ticks("duration", v->duration, 0, MILL_GENERATE_LONGEST, s->tick_ps, &s->stop, error) < 0 ||
+  if (mill_generator_span(v->tick, v->duration, &s->tick_ps, &s->stop, error) < 0 ||
       mill_generator_ticks("length", v->length, s->tick_ps, MILL_GENERATE_SECONDS(100), s->tick_ps, &s->length, error) < 0 ||
       set_law(&rest, "rate", v->rate, s->tick_ps, 0, error) < 0 ||
       set_law(&inside, "inside", v->inside, s->tick_ps, 0, error) < 0 ||

@@ -111,8 +111,7 @@ static int prepare(const struct values *v, struct setup *s, struct mill_error *e
   s->units = (uint32_t)v->neurons;
   s->events = mill_key((uint64_t)v->seed, MILL_PURPOSE_GENERATE, MILL_GENERATE_DRIFT);
   s->phases = mill_key((uint64_t)v->seed, MILL_PURPOSE_GENERATE, MILL_GENERATE_DRIFT_PHASE);
-  if (mill_generator_time("tick", v->tick, 1, MILL_GENERATE_SECONDS(1), &s->tick_ps, error) < 0 ||
-      mill_generator_ticks("duration", v->duration, 0, MILL_GENERATE_LONGEST, s->tick_ps, &s->stop, error) < 0 ||
+  if (mill_generator_span(v->tick, v->duration, &s->tick_ps, &s->stop, error) < 0 ||
       mill_generator_each("rate", v->rate, LIST_MAX, read_rate, s, &s->rates, error) < 0 ||
       mill_generator_each("depth", v->depth, LIST_MAX, read_depth, s, &s->depths, error) < 0 ||
       mill_generator_each("period", v->period, LIST_MAX, read_period, s, &s->periods, error) < 0)

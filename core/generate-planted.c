@@ -11,7 +11,6 @@
 
 #include "expr.h"
 #include "generate-private.h"
-#include "memory.h"
 #include "text.h"
 
 enum { UNITS_MAX = 1000000, NODES_MAX = 256, EPISODES_MAX = 64 };
@@ -171,8 +170,7 @@ static int prepare(const struct values *v, struct setup *s, struct mill_error *e
                       .starts = mill_key(seed, MILL_PURPOSE_GENERATE, MILL_GENERATE_PLANTED_STARTS),
                       .fates = mill_key(seed, MILL_PURPOSE_GENERATE, MILL_GENERATE_PLANTED_NODES),
                       .miss = v->miss};
-  if (mill_generator_time("tick", v->tick, 1, MILL_GENERATE_SECONDS(1), &s->tick_ps, error) < 0 ||
-      mill_generator_ticks("duration", v->duration, 0, MILL_GENERATE_LONGEST, s->tick_ps, &s->stop, error) < 0 ||
+  if (mill_generator_span(v->tick, v->duration, &s->tick_ps, &s->stop, error) < 0 ||
       mill_generator_ticks("jitter", v->jitter, 0, MILL_GENERATE_SECONDS(100), s->tick_ps, &s->jitter, error) < 0 ||
       mill_generator_each("episodes", v->episodes, EPISODES_MAX, read_episode, s, &s->episodes, error) < 0 ||
       mill_generator_each("rate", v->rate, EPISODES_MAX, read_rate, s, &s->rates, error) < 0 || set_laws(s, error) < 0)
@@ -258,7 +256,7 @@ static void next_node(const struct setup *s, uint32_t k, struct planting *p)
 
 struct maker {
   struct setup setup;
-  struct mill_train *train; /* [units] the background */
+  struct mill_ensemble background;
   struct planting planting[EPISODES_MAX];
 };
 
@@ -266,10 +264,8 @@ static int fill(void *self, int64_t end, struct mill_window *window, struct mill
 {
   struct maker *m = self;
   const struct setup *s = &m->setup;
-  for (uint32_t i = 0; i < s->units; i++)
-    for (struct mill_train *t = &m->train[i]; t->next.tick < end; mill_train_step(t, &s->background, i))
-      if (mill_window_add(window, t->next, i, error) < 0)
-        return -1;
+  if (mill_ensemble_fill(&m->background, end, window, error) < 0)
+    return -1;
   for (uint32_t k = 0; k < s->episodes; k++)
     for (struct planting *p = &m->planting[k]; p->at.tick < end; next_node(s, k, p))
       if (!is_missed(s, k, p) && mill_window_add(window, p->at, s->node[s->episode[k].first + p->node].unit, error) < 0)
@@ -282,15 +278,12 @@ static int make(const void *params, mill_event_sink *sink, void *self, struct mi
   struct maker m;
   if (prepare(params, &m.setup, error) < 0)
     return -1;
-  m.train = mill_allocate_or_fail("units", m.setup.units, sizeof *m.train, error);
-  if (!m.train)
-    return -1;
-  for (uint32_t i = 0; i < m.setup.units; i++)
-    mill_train_begin(&m.train[i], &m.setup.background, i);
   for (uint32_t k = 0; k < m.setup.episodes; k++)
     begin_planting(&m.setup, k, &m.planting[k]);
-  int result = mill_windows_make(m.setup.stop, 1, fill, &m, sink, self, error);
-  mill_release(m.train);
+  int result = mill_ensemble_begin(&m.background, &m.setup.background, 1, m.setup.units, error);
+  if (result == 0)
+    result = mill_windows_make(m.setup.stop, 1, fill, &m, sink, self, error);
+  mill_ensemble_free(&m.background);
   return result;
 }
 

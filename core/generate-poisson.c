@@ -4,7 +4,6 @@
 #endif
 
 #include "generate-private.h"
-#include "memory.h"
 
 enum { UNITS_MAX = 1000000, RATES_MAX = 400 };
 
@@ -43,8 +42,7 @@ static int prepare(const struct values *v, struct setup *s, struct mill_error *e
 {
   s->units = (uint32_t)v->neurons;
   s->key = mill_key((uint64_t)v->seed, MILL_PURPOSE_GENERATE, MILL_GENERATE_POISSON);
-  if (mill_generator_time("tick", v->tick, 1, MILL_GENERATE_SECONDS(1), &s->tick_ps, error) < 0 ||
-      mill_generator_ticks("duration", v->duration, 0, MILL_GENERATE_LONGEST, s->tick_ps, &s->stop, error) < 0 ||
+  if (mill_generator_span(v->tick, v->duration, &s->tick_ps, &s->stop, error) < 0 ||
       mill_generator_ticks("refractory", v->refractory, 0, MILL_GENERATE_SECONDS(100), s->tick_ps, &s->refractory, error) < 0)
     return -1;
   return mill_generator_each("rate", v->rate, RATES_MAX, read_rate, s, &s->laws, error);
@@ -59,34 +57,21 @@ static int describe(const void *params, struct mill_generated *made, struct mill
   return 0;
 }
 
-struct maker {
-  struct setup setup;
-  struct mill_train *train; /* [units] */
-};
-
 static int fill(void *self, int64_t end, struct mill_window *window, struct mill_error *error)
 {
-  struct maker *m = self;
-  const struct setup *s = &m->setup;
-  for (uint32_t i = 0; i < s->units; i++)
-    for (struct mill_train *t = &m->train[i]; t->next.tick < end; mill_train_step(t, &s->law[i % s->laws], i))
-      if (mill_window_add(window, t->next, i, error) < 0)
-        return -1;
-  return 0;
+  return mill_ensemble_fill(self, end, window, error);
 }
 
 static int make(const void *params, mill_event_sink *sink, void *self, struct mill_error *error)
 {
-  struct maker m;
-  if (prepare(params, &m.setup, error) < 0)
+  struct setup s;
+  struct mill_ensemble ensemble;
+  if (prepare(params, &s, error) < 0)
     return -1;
-  m.train = mill_allocate_or_fail("units", m.setup.units, sizeof *m.train, error);
-  if (!m.train)
-    return -1;
-  for (uint32_t i = 0; i < m.setup.units; i++)
-    mill_train_begin(&m.train[i], &m.setup.law[i % m.setup.laws], i);
-  int result = mill_windows_make(m.setup.stop, 1, fill, &m, sink, self, error);
-  mill_release(m.train);
+  int result = mill_ensemble_begin(&ensemble, s.law, s.laws, s.units, error);
+  if (result == 0)
+    result = mill_windows_make(s.stop, 1, fill, &ensemble, sink, self, error);
+  mill_ensemble_free(&ensemble);
   return result;
 }
 

@@ -76,6 +76,19 @@ int64_t mill_train_begin(struct mill_train *train, const struct mill_law *law, u
 /* Goes on to the next event. */
 void mill_train_step(struct mill_train *train, const struct mill_law *law, uint32_t unit);
 
+/* Such a process for each unit, of the laws in turn. */
+struct mill_ensemble {
+  const struct mill_law *law; /* [laws], the caller's */
+  uint32_t laws, units;
+  struct mill_train *train; /* [units] */
+};
+struct mill_window;
+/* All of them from time 0 on. Freed with mill_ensemble_free, also after a failure. */
+int mill_ensemble_begin(struct mill_ensemble *ensemble, const struct mill_law *law, uint32_t laws, uint32_t units, struct mill_error *error);
+/* Adds their events from where they are to tick `end`. */
+int mill_ensemble_fill(const struct mill_ensemble *ensemble, int64_t end, struct mill_window *window, struct mill_error *error);
+void mill_ensemble_free(struct mill_ensemble *ensemble);
+
 /* Events of one span of time, in any order of units; each unit's in order of time. */
 struct mill_window {
   struct mill_event *event;
@@ -105,5 +118,8 @@ int mill_generator_time(const char *key, const char *text, int64_t least, int64_
 /* The same in ticks; it must be a whole number of them. */
 int mill_generator_ticks(const char *key, const char *text, int64_t least, int64_t most, int64_t tick_ps, int64_t *ticks,
                          struct mill_error *error);
+
+/* The parameters `tick`, in ps, and `duration`, in ticks, which every generator has. */
+int mill_generator_span(const char *tick, const char *duration, int64_t *tick_ps, int64_t *stop, struct mill_error *error);
 
 #endif

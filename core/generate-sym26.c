@@ -108,11 +108,10 @@ static int prepare(const struct values *v, struct setup *s, struct mill_error *e
   char dt[32];
   *s =
       (struct setup){.units = (uint32_t)v->neurons, .key = mill_key((uint64_t)v->seed, MILL_PURPOSE_GENERATE, MILL_GENERATE_SYM26)};
-  if (mill_generator_time("tick", v->tick, 1, MILL_GENERATE_SECONDS(1), &s->tick_ps, error) < 0 ||
+  if (mill_generator_span(v->tick, v->duration, &s->tick_ps, &s->stop, error) < 0 ||
       mill_generator_ticks("dt", v->dt, s->tick_ps, MILL_GENERATE_SECONDS(1), s->tick_ps, &s->dt, error) < 0 ||
       mill_generator_ticks("refractory", v->refractory, 0, MILL_GENERATE_SECONDS(100), s->tick_ps, &s->refractory, error) < 0 ||
-      mill_generator_ticks("delay", v->delay, s->dt * s->tick_ps, MILL_GENERATE_SECONDS(100), s->tick_ps, &s->delay, error) < 0 ||
-      mill_generator_ticks("duration", v->duration, 0, MILL_GENERATE_LONGEST, s->tick_ps, &s->stop, error) < 0)
+      mill_generator_ticks("delay", v->delay, s->dt * s->tick_ps, MILL_GENERATE_SECONDS(100), s->tick_ps, &s->delay, error) < 0)
     return -1;
   mill_generator_ms(dt, s->dt * s->tick_ps);
   if (s->delay % s->dt)

@@ -9,6 +9,7 @@
 
 #include "expr.h"
 #include "generate-private.h"
+#include "memory.h"
 #include "text.h"
 
 int mill_law_set(struct mill_law *law, double rate, int64_t tick_ps, int64_t dead, const char *dead_name, struct mill_error *error)
@@ -59,6 +60,29 @@ void mill_train_step(struct mill_train *train, const struct mill_law *law, uint3
 {
   train->next.tick += law->dead;
   train->next = mill_point_after(train->next, free_gap(law, unit, &train->draws));
+}
+
+int mill_ensemble_begin(struct mill_ensemble *t, const struct mill_law *law, uint32_t laws, uint32_t units,
+                        struct mill_error *error)
+{
+  *t = (struct mill_ensemble){law, laws, units, mill_allocate_or_fail("units", units, sizeof *t->train, error)};
+  for (uint32_t i = 0; t->train && i < units; i++)
+    mill_train_begin(&t->train[i], &law[i % laws], i);
+  return t->train ? 0 : -1;
+}
+
+int mill_ensemble_fill(const struct mill_ensemble *ensemble, int64_t end, struct mill_window *window, struct mill_error *error)
+{
+  for (uint32_t i = 0; i < ensemble->units; i++)
+    for (struct mill_train *t = &ensemble->train[i]; t->next.tick < end; mill_train_step(t, &ensemble->law[i % ensemble->laws], i))
+      if (mill_window_add(window, t->next, i, error) < 0)
+        return -1;
+  return 0;
+}
+
+void mill_ensemble_free(struct mill_ensemble *ensemble)
+{
+  mill_release(ensemble->train);
 }
 
 int mill_generator_each(const char *key, const char *text, uint32_t most,

@@ -79,3 +79,10 @@ int mill_generator_ticks(const char *key, const char *text, int64_t least, int64
   *ticks = ps / tick_ps;
   return 0;
 }
+
+int mill_generator_span(const char *tick, const char *duration, int64_t *tick_ps, int64_t *stop, struct mill_error *error)
+{
+  if (mill_generator_time("tick", tick, 1, MILL_GENERATE_SECONDS(1), tick_ps, error) < 0)
+    return -1;
+  return mill_generator_ticks("duration", duration, 0, MILL_GENERATE_LONGEST, *tick_ps, stop, error);
+}

@@ -106,7 +106,7 @@ static const struct column {
 };
 #define COLUMNS (sizeof columns / sizeof *columns)
 
-int mill_mine_graph_csv(FILE *out, const struct mill_mining *m, struct mill_error *error)
+static int write_csv(FILE *out, const struct mill_mining *m, struct mill_error *error)
 {
   struct mill_mining_report r;
   struct link link = {m, &r, {0}};
@@ -163,7 +163,7 @@ static void put_edge(FILE *out, const struct link *link, uint64_t most)
           mill_text_ms(high, e->high[0], link->report->tick_ps), width);
 }
 
-int mill_mine_graph_dot(FILE *out, const struct mill_mining *m, struct mill_error *error)
+static int write_dot(FILE *out, const struct mill_mining *m, struct mill_error *error)
 {
   struct mill_mining_report r;
   struct link link = {m, &r, {0}};
@@ -194,8 +194,8 @@ int mill_mine_graph_dot(FILE *out, const struct mill_mining *m, struct mill_erro
 
 int mill_mine_graph(FILE *out, const struct mill_mining *m, struct mill_error *error)
 {
-  static int (*const write[])(FILE *, const struct mill_mining *, struct mill_error *) = {
-      [MILL_GRAPH_CSV] = mill_mine_graph_csv, [MILL_GRAPH_DOT] = mill_mine_graph_dot};
+  static int (*const write[])(FILE *, const struct mill_mining *,
+                              struct mill_error *) = {[MILL_GRAPH_CSV] = write_csv, [MILL_GRAPH_DOT] = write_dot};
   struct mill_mining_report r;
   mill_mining_report(m, &r);
   return write[mill_graph_format(r.graph)](out, m, error);

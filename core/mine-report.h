@@ -31,6 +31,8 @@ int mill_mine_done(FILE *out, struct mill_error *error);
 
 /* ---- Reports ---- */
 
+#define MILL_MINE_SHOWN 20 /* episodes of a level in a table on standard output */
+
 /* The recording, the settings, the levels, the `most` most frequent episodes of each level, longest level first, and the sum. */
 int mill_mine_table(FILE *out, const struct mill_mining *mining, uint64_t most, struct mill_error *error);
 

@@ -60,9 +60,7 @@ static const struct format {
     [MILL_SERIES_JSON] = {add_json, end_json},
 };
 
-/* What a mining has that was stopped: nothing, when that was not by a limit, by the user or in the tests of what was complete, or before its
-   first level was. */
-static int has_result(const struct mill_mining *mining, const struct mill_error *error)
+int mill_mine_has_result(const struct mill_mining *mining, const struct mill_error *error)
 {
   struct mill_mining_report r;
   mill_mining_report(mining, &r);
@@ -75,13 +73,19 @@ static int on_progress(const struct mill_mining_progress *state, void *self)
   return mill_interrupted();
 }
 
-int mill_series_run(struct mill_series *series, size_t n, struct mill_mining *mining, int quiet, struct mill_error *error)
+int mill_mine_run(struct mill_mining *mining, int quiet, struct mill_error *error)
 {
   struct mill_progress progress;
   mill_progress_begin(&progress, quiet);
-  int rc = mill_mining_run(mining, on_progress, &progress, error);
+  const int rc = mill_mining_run(mining, on_progress, &progress, error);
   mill_progress_end(&progress);
-  if (rc < 0 && !has_result(mining, error))
+  return rc;
+}
+
+int mill_series_run(struct mill_series *series, size_t n, struct mill_mining *mining, int quiet, struct mill_error *error)
+{
+  int rc = mill_mine_run(mining, quiet, error);
+  if (rc < 0 && !mill_mine_has_result(mining, error))
     return -1;
   for (size_t i = 0; i < n; i++) {
     if (!series[i].out)

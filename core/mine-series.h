@@ -18,6 +18,12 @@ struct mill_series {
   int written;    /* a file: it is in its place */
 };
 
+/* Runs a mining with progress on standard error unless `quiet`, until the user interrupts it. */
+int mill_mine_run(struct mill_mining *mining, int quiet, struct mill_error *error);
+/* Whether a mining that ended with `error` has something to tell: complete levels, when a limit or the user stopped it, or tests of what is
+   complete failed. */
+int mill_mine_has_result(const struct mill_mining *mining, const struct mill_error *error);
+
 /* Runs a mining, a window or a whole, with progress on standard error unless `quiet`, and adds its result to each of the series. What a
    limit or the user stops is added as far as it came, and the error is returned; what is written later is not the error. */
 int mill_series_run(struct mill_series *series, size_t n, struct mill_mining *mining, int quiet, struct mill_error *error);

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <spikemill/spikemill.h>
 #include "memory.h"
@@ -259,16 +258,15 @@ int mill_record_spares(const struct mill_simulation *sim, const char *path, stru
 {
   const struct mill_record_setup *record = &sim->file->record;
   const char *const name[] = {record->spikes, record->state_file, record->weight_file};
-  const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
-  char *folder = slash ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
-  struct stat mine, theirs;
-  int rc = folder ? 0 : mill_fail(error, MILL_RESOURCES, "out of memory");
-  const int same = rc == 0 && sim->folder && stat(sim->folder, &mine) == 0 && stat(folder, &theirs) == 0 &&
-                   mine.st_dev == theirs.st_dev && mine.st_ino == theirs.st_ino;
-  for (size_t i = 0; same && i < sizeof name / sizeof *name; i++)
-    if (name[i] && strcmp(name[i], last) == 0)
+  int rc = 0;
+  for (size_t i = 0; rc == 0 && sim->folder && i < sizeof name / sizeof *name; i++) {
+    char *own = name[i] ? output_path(sim, name[i]) : NULL;
+    if (name[i] && !own)
+      rc = mill_fail(error, MILL_RESOURCES, "out of memory");
+    else if (own && mill_output_is(path, own))
       rc = mill_fail(error, MILL_USAGE, "%s: is a file that the run writes: expected another name", path);
-  free(folder);
+    free(own);
+  }
   return rc;
 }
 

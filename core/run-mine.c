@@ -14,7 +14,6 @@
 #include "text.h"
 
 #define FILE_NAME "mining.csv"
-#define SHOWN 20 /* episodes of a level in the table */
 
 /* The first error is kept. */
 static void stop(struct mill_live *live, const struct mill_error *error)
@@ -60,7 +59,7 @@ static int open_places(struct mill_live *live, const char *job, const struct mil
   struct mill_mining_report report;
   FILE *file, *shown = live->json ? open_memstream(&live->text, &live->size) : live->quiet ? NULL : stdout;
   live->series[MILL_LIVE_SHOWN] =
-      (struct mill_series){.out = shown, .format = live->json ? MILL_SERIES_JSON : MILL_SERIES_TABLE, .most = SHOWN};
+      (struct mill_series){.out = shown, .format = live->json ? MILL_SERIES_JSON : MILL_SERIES_TABLE, .most = MILL_MINE_SHOWN};
   if (asprintf(&live->path, "%s/" FILE_NAME, how->folder) < 0)
     live->path = NULL;
   if (!live->path || (live->json && !shown))

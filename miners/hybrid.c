@@ -22,8 +22,7 @@ static const struct mill_param_spec params[] = {
 
 struct counter {
   const struct mill_host *host;
-  struct bounds bounds;
-  struct blocks blocks;
+  struct ptpe ptpe;
   struct mapconcatenate map;
   uint64_t crossover[LEVELS]; /* [crossovers] of levels 1, 2, … */
   uint32_t crossovers;
@@ -67,8 +66,7 @@ static void close_counter(void *self)
   struct counter *counter = (struct counter *)self;
   const struct mill_host *host = counter->host;
   mapconcatenate_close(&counter->map);
-  blocks_close(&counter->blocks);
-  host->release(counter->bounds.most);
+  ptpe_close(&counter->ptpe, host);
   host->release(counter);
 }
 
@@ -80,12 +78,12 @@ static int open_counter(const struct mill_host *host, const void *block, const s
   if (!counter)
     return host->fail(error, MILL_RESOURCES, "out of memory");
   counter->host = host;
-  counter->blocks.host = counter->map.host = host;
+  counter->ptpe.blocks.host = counter->map.host = host;
   counter->crossover[0] = input->workers;
   counter->crossovers = 1;
   if ((parameters->crossover && read_crossovers(counter, parameters->crossover, error)) ||
-      blocks_open(&counter->blocks, host, input, error) || bounds_open(&counter->bounds, host, input, error) ||
-      mapconcatenate_open(&counter->map, host, input, &counter->bounds, parameters->segments, error)) {
+      ptpe_open(&counter->ptpe, host, input, error) ||
+      mapconcatenate_open(&counter->map, host, input, &counter->ptpe.bounds, parameters->segments, error)) {
     close_counter(counter);
     return -1;
   }
@@ -99,7 +97,7 @@ static int count(void *self, const struct mill_candidates *candidates, uint64_t 
   const int ptpe = by_ptpe(counter, candidates);
   counter->method = ptpe ? "ptpe" : "mapconcatenate";
   if (ptpe)
-    return ptpe_count(&counter->blocks, &counter->bounds, candidates, NULL, candidates->count, counts, error);
+    return ptpe_count(&counter->ptpe, candidates, NULL, candidates->count, counts, error);
   return mapconcatenate_count(&counter->map, candidates, counts, error);
 }
 
@@ -108,12 +106,6 @@ static void tell(void *self, struct mill_counter_level *level)
   level->method = ((struct counter *)self)->method;
 }
 
-static int keep(void *self, uint32_t level, uint32_t n, const uint64_t *kept, struct mill_error *error)
-{
-  (void)self, (void)level, (void)n, (void)kept, (void)error;
-  return 0;
-}
-
-static const struct mill_counter_ops ops = {open_counter, count, keep, close_counter, tell};
+static const struct mill_counter_ops ops = {open_counter, count, mill_keep_nothing, close_counter, tell};
 MILL_PLUGIN(MILL_COUNTER, MILL_CPU | MILL_EXACT, "hybrid", "ptpe for levels of many candidates, mapconcatenate for those of few",
             sizeof(struct parameters), params, sizeof params / sizeof *params, ops);

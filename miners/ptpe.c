@@ -3,16 +3,14 @@
 
 struct counter {
   const struct mill_host *host;
-  struct blocks blocks;
-  struct bounds bounds;
+  struct ptpe ptpe;
 };
 
 static void close_counter(void *self)
 {
   struct counter *counter = (struct counter *)self;
   const struct mill_host *host = counter->host;
-  blocks_close(&counter->blocks);
-  host->release(counter->bounds.most);
+  ptpe_close(&counter->ptpe, host);
   host->release(counter);
 }
 
@@ -24,7 +22,7 @@ static int open_counter(const struct mill_host *host, const void *params, const 
   if (!counter)
     return host->fail(error, MILL_RESOURCES, "out of memory");
   counter->host = host;
-  if (blocks_open(&counter->blocks, host, input, error) || bounds_open(&counter->bounds, host, input, error)) {
+  if (ptpe_open(&counter->ptpe, host, input, error)) {
     close_counter(counter);
     return -1;
   }
@@ -35,15 +33,9 @@ static int open_counter(const struct mill_host *host, const void *params, const 
 static int count(void *self, const struct mill_candidates *candidates, uint64_t *counts, struct mill_error *error)
 {
   struct counter *counter = (struct counter *)self;
-  return ptpe_count(&counter->blocks, &counter->bounds, candidates, NULL, candidates->count, counts, error);
+  return ptpe_count(&counter->ptpe, candidates, NULL, candidates->count, counts, error);
 }
 
-static int keep(void *self, uint32_t level, uint32_t n, const uint64_t *kept, struct mill_error *error)
-{
-  (void)self, (void)level, (void)n, (void)kept, (void)error;
-  return 0;
-}
-
-static const struct mill_counter_ops ops = {open_counter, count, keep, close_counter, NULL};
+static const struct mill_counter_ops ops = {open_counter, count, mill_keep_nothing, close_counter, NULL};
 MILL_PLUGIN(MILL_COUNTER, MILL_CPU | MILL_EXACT, "ptpe", "Algorithm 1, one worker per episode over the whole stream", 0, NULL, 0,
             ops);

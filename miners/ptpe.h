@@ -5,6 +5,24 @@
 #include "blocks.h"
 #include "machine.h"
 
+struct ptpe {
+  struct blocks blocks;
+  struct bounds bounds;
+};
+
+static inline void ptpe_close(struct ptpe *ptpe, const struct mill_host *host)
+{
+  blocks_close(&ptpe->blocks);
+  host->release(ptpe->bounds.most);
+}
+
+/* Zeroed before; closed also after a failure. */
+static inline int ptpe_open(struct ptpe *ptpe, const struct mill_host *host, const struct mill_counter_input *input,
+                            struct mill_error *error)
+{
+  return blocks_open(&ptpe->blocks, host, input, error) || bounds_open(&ptpe->bounds, host, input, error) ? -1 : 0;
+}
+
 /* In the memory of an episode; the machine of its nodes follows. */
 struct ptpe_machine {
   int64_t completed; /* the time of the last completion, when there is one */
@@ -45,12 +63,13 @@ static inline void ptpe_take_strict(const void *self, struct episode *e, const s
 }
 
 /* Counts the candidates which[0 … count - 1] of a batch, or the first `count` when `which` is NULL. */
-static inline int ptpe_count(struct blocks *blocks, const struct bounds *bounds, const struct mill_candidates *candidates,
-                             const uint32_t *which, uint32_t count, uint64_t *counts, struct mill_error *error)
+static inline int ptpe_count(struct ptpe *ptpe, const struct mill_candidates *candidates, const uint32_t *which, uint32_t count,
+                             uint64_t *counts, struct mill_error *error)
 {
   static const struct method method[2] = {{ptpe_make, ptpe_take}, {ptpe_make, ptpe_take_strict}};
-  const uint64_t bytes = machine_bytes_most(bounds, candidates) + sizeof(struct ptpe_machine);
-  return blocks_count(blocks, &method[bounds->in->strict], bounds, bytes, candidates, which, count, counts, error);
+  const uint64_t bytes = machine_bytes_most(&ptpe->bounds, candidates) + sizeof(struct ptpe_machine);
+  return blocks_count(&ptpe->blocks, &method[ptpe->bounds.in->strict], &ptpe->bounds, bytes, candidates, which, count, counts,
+                      error);
 }
 
 #endif

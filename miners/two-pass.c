@@ -5,18 +5,15 @@
 
 struct counter {
   const struct mill_host *host;
-  struct blocks blocks;
-  struct bounds bounds;
-  uint32_t level;  /* that is counted, */
-  uint64_t culled; /* and how many of it are ruled out */
+  struct ptpe ptpe;
+  uint64_t culled; /* of the level that is counted */
 };
 
 static void close_counter(void *self)
 {
   struct counter *counter = (struct counter *)self;
   const struct mill_host *host = counter->host;
-  blocks_close(&counter->blocks);
-  host->release(counter->bounds.most);
+  ptpe_close(&counter->ptpe, host);
   host->release(counter);
 }
 
@@ -28,7 +25,7 @@ static int open_counter(const struct mill_host *host, const void *params, const 
   if (!counter)
     return host->fail(error, MILL_RESOURCES, "out of memory");
   counter->host = host;
-  if (blocks_open(&counter->blocks, host, input, error) || bounds_open(&counter->bounds, host, input, error)) {
+  if (ptpe_open(&counter->ptpe, host, input, error)) {
     close_counter(counter);
     return -1;
   }
@@ -43,16 +40,15 @@ static int count(void *self, const struct mill_candidates *candidates, uint64_t 
   uint32_t *left = (uint32_t *)host->allocate("candidates of the second pass", candidates->count, sizeof *left), n = 0;
   if (!left)
     return host->fail(error, MILL_RESOURCES, "no memory for a batch of %u candidates", candidates->count);
-  int failed = relaxed_count(&counter->blocks, candidates, counts, error);
+  int failed = relaxed_count(&counter->ptpe.blocks, candidates, counts, error);
   for (uint32_t k = 0; k < candidates->count && !failed; k++)
-    if (counts[k] >= counter->blocks.in->threshold)
+    if (counts[k] >= counter->ptpe.blocks.in->threshold)
       left[n++] = k;
   if (!failed)
-    failed = ptpe_count(&counter->blocks, &counter->bounds, candidates, left, n, counts, error);
+    failed = ptpe_count(&counter->ptpe, candidates, left, n, counts, error);
   host->release(left);
-  if (candidates->level != counter->level)
+  if (candidates->first == 0)
     counter->culled = 0;
-  counter->level = candidates->level;
   counter->culled += candidates->count - n;
   return failed;
 }
@@ -62,12 +58,6 @@ static void tell(void *self, struct mill_counter_level *level)
   level->culled = ((struct counter *)self)->culled;
 }
 
-static int keep(void *self, uint32_t level, uint32_t n, const uint64_t *kept, struct mill_error *error)
-{
-  (void)self, (void)level, (void)n, (void)kept, (void)error;
-  return 0;
-}
-
-static const struct mill_counter_ops ops = {open_counter, count, keep, close_counter, tell};
+static const struct mill_counter_ops ops = {open_counter, count, mill_keep_nothing, close_counter, tell};
 MILL_PLUGIN(MILL_COUNTER, MILL_CPU | MILL_EXACT, "two-pass",
             "the relaxed counter rules candidates out, Algorithm 1 counts the others", 0, NULL, 0, ops);

@@ -85,6 +85,13 @@ struct mill_counter_ops {
   void (*tell)(void *self, struct mill_counter_level *level);
 };
 
+/* The `keep` of a counter that keeps nothing between levels. */
+static inline int mill_keep_nothing(void *self, uint32_t level, uint32_t n, const uint64_t *kept, struct mill_error *error)
+{
+  (void)self, (void)level, (void)n, (void)kept, (void)error;
+  return 0;
+}
+
 #ifdef __cplusplus
 }
 #endif

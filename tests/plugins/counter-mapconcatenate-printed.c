@@ -149,17 +149,11 @@ static int count(void *self, const struct mill_candidates *c, uint64_t *counts, 
   return rc;
 }
 
-static int keep(void *self, uint32_t level, uint32_t n, const uint64_t *kept, struct mill_error *error)
-{
-  (void)self, (void)level, (void)n, (void)kept, (void)error;
-  return 0;
-}
-
 static void end(void *self)
 {
   free(self);
 }
 
-static const struct mill_counter_ops ops = {begin, count, keep, end, NULL};
+static const struct mill_counter_ops ops = {begin, count, mill_keep_nothing, end, NULL};
 MILL_PLUGIN(MILL_COUNTER, MILL_CPU, "mapconcatenate-printed", "MapConcatenate as printed, which is not exact",
             sizeof(struct parameters), params, sizeof params / sizeof *params, ops);
