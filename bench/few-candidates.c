@@ -1,6 +1,6 @@
 /* PTPE against MapConcatenate when there are few candidates: few-candidates SPIKES COLUMNS THREADS REPEAT (COLUMNS: "-" for none). Times
    both on 1, 2, 4 … 64 episodes of four neighbouring types, in turns, and prints medians. Built by `make bench/few-candidates`, run by
-   bench/mining.sh. */
+   bench/sections/few-candidates. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif

@@ -1,3 +1,19 @@
-# Measuring programs and the scripts that make the published tables; none is installed, and programs are built when a script asks for them.
-EXTRA_DIST += bench/against-nest.py bench/cpu.sh bench/mining.sh bench/significance.sh bench/side-by-side.sh bench/strategies.sh
+# What makes the tables of doc/benchmarks.md: `report` and a program a section. None is installed; the measuring program in C is built when
+# its section asks for it.
+bench_sections = \
+  bench/sections/a2 \
+  bench/sections/channels \
+  bench/sections/construction \
+  bench/sections/counters \
+  bench/sections/delivery \
+  bench/sections/few-candidates \
+  bench/sections/functions \
+  bench/sections/latest-start \
+  bench/sections/nest \
+  bench/sections/plasticity \
+  bench/sections/prices \
+  bench/sections/significance \
+  bench/sections/supports \
+  bench/sections/threads
+EXTRA_DIST += bench/report bench/sections/measure.py $(bench_sections)
 EXTRA_PROGRAMS += bench/few-candidates

@@ -73,6 +73,7 @@ test_scripts = \
   tests/mine-windows.test \
   tests/new.test \
   tests/peers-neuron.test \
+  tests/report.test \
   tests/run-mine.test \
   tests/significance.test
 

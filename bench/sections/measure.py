@@ -1,0 +1,139 @@
+"""What the sections of ../report share: runs of spikemill in turns, medians and ranges, and Markdown.
+
+A section calls compare() or in_turns(), prints tables, and ends with commands(), which prints what was run as one would type it.
+"""
+import concurrent.futures
+import json
+import math
+import os
+import shlex
+import statistics
+import subprocess
+import sys
+import tempfile
+
+SPIKEMILL = os.environ.get("SPIKEMILL", "./spikemill")
+BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+EXAMPLES = os.path.join(os.path.dirname(BENCH), "examples")
+DATA = os.environ.get("SPIKEMILL_DATA")
+_scratch = tempfile.TemporaryDirectory()
+TMP = _scratch.name
+INTERVALS = "(0,5] (5,10] (10,15] ms"
+_typed = []  # the commands so far, each once
+
+
+class Times:
+    """Median, least and most of some seconds; str() shows all three."""
+
+    def __init__(self, seconds):
+        self.median, self.least, self.most = statistics.median(seconds), min(seconds), max(seconds)
+
+    def __str__(self):
+        return f"{number(self.median)} s ({number(self.least)}–{number(self.most)})"
+
+
+def rounds(default):
+    return int(sys.argv[1]) if len(sys.argv) > 1 else default
+
+
+def skip(reason):
+    """Ends the section: something that it needs is not here."""
+    print(f"{os.path.basename(sys.argv[0])}: {reason}", file=sys.stderr)
+    sys.exit(77)
+
+
+def test_stream(support, *options):
+    """Arguments that mine the mining authors' test stream with three intervals."""
+    if not DATA:
+        skip("SPIKEMILL_DATA does not name the folder of the reference data")
+    stream = os.path.join(DATA, "stream-new-1.csv")
+    return [stream, "--columns", "type,time_ms", "--support", str(support), "--intervals", INTERVALS, *options]
+
+
+def network(name, *options):
+    return [os.path.join(EXAMPLES, name + ".ini"), *options]
+
+
+def run_program(arguments):
+    """The standard output of a command, whose failure ends the section."""
+    answer = subprocess.run(arguments, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if answer.returncode != 0:
+        sys.exit(f"{shlex.join(arguments)}: status {answer.returncode}\n{answer.stderr.strip()}")
+    return answer.stdout
+
+
+def note(arguments):
+    """Keeps a command for commands(): folders by the names that a reader has for them, output folders left out."""
+    def shown(argument):
+        for folder, name in ((EXAMPLES, "../examples"), (DATA, "$SPIKEMILL_DATA"), (BENCH, "../bench"), (TMP, ".")):
+            if folder and argument.startswith(folder + os.sep):
+                return name + argument[len(folder):]
+        return shlex.quote(argument)
+
+    line = " ".join(map(shown, arguments))
+    if line not in _typed:
+        _typed.append(line)
+
+
+def spikemill(command, arguments, scratch="out"):
+    """One run of a command; returns what --json says. Networks write their results to a folder of their own."""
+    note(["spikemill", command, *arguments])
+    output = ["-o", os.path.join(TMP, scratch)] if command == "run" else []
+    return json.loads(run_program([SPIKEMILL, command, *arguments, *output, "--json"]))
+
+
+def compare(arguments, repeat):
+    """spikemill compare, which interleaves the variants and fails when results differ. Returns the Times by the name of the variant,
+    which tells what varies."""
+    report = spikemill("compare", [*arguments, "--repeat", str(repeat)])
+    return {v["name"]: Times((v["min_s"], v["median_s"], v["max_s"])) for v in report["variants"]}  # whose median is median_s
+
+
+def in_turns(command, variants, repeat):
+    """Runs each variant (name: arguments) once a round. Returns the reports of each by name."""
+    reports = {name: [] for name in variants}
+    for _ in range(repeat):
+        for name, arguments in variants.items():
+            reports[name].append(spikemill(command, arguments))
+    return reports
+
+
+def times(reports, key="wall_s"):
+    return Times([report[key] for report in reports])
+
+
+def side_by_side(command, arguments, repeat):
+    """What two processors can give: two runs at once, which share nothing, against one run alone. Returns a phrase."""
+    gains = []
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for _ in range(repeat):
+            alone = spikemill(command, arguments, "a")["wall_s"]
+            both = list(pool.map(lambda name: spikemill(command, arguments, name)["wall_s"], ("a", "b")))
+            gains.append(2 * alone / statistics.mean(both))
+    return f"{statistics.median(gains):.2f} times the speed of one ({min(gains):.2f}–{max(gains):.2f} in {count(repeat, 'round')})"
+
+
+def number(x):
+    """Three significant digits, without an exponent."""
+    return f"{x:.{max(0, 2 - math.floor(math.log10(x)))}f}" if x > 0 else f"{x:.3g}"
+
+
+def whole(n):
+    return f"{n:,}" if n >= 10000 else str(n)
+
+
+def count(n, what):
+    return f"{whole(n)} {what}{'' if n == 1 else 's'}"
+
+
+def table(head, rows):
+    print("|", " | ".join(head), "|\n|" + "---|" * len(head))
+    for row in rows:
+        print("|", " | ".join(map(str, row)), "|")
+
+
+def commands(how):
+    """The end of a section: how often it was measured, and by what."""
+    print(f"\n{how}:\n")
+    for line in _typed:
+        print("    " + line)
