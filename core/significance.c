@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <spikemill/device.h>
 #include "memory.h"
 #include "registry.h"
 #include "significance-model.h"
@@ -145,10 +146,13 @@ static void model_episode(void *self, uint64_t i, uint32_t worker)
   const struct mill_model model = model_of(m, level, type, interval);
   const uint64_t count = mill_episode_at(episodes, level, index)->count;
   test->strength = mill_model_strength(&model, count, m->ring[worker]);
+  test->threshold = mill_nan();
   if (m->setup->options->kind != MILL_SIGNIFICANCE_MODEL)
     return;
   const struct mill_moments null = mill_model_moments(&model, null_of(m, &model, type, interval), m->ring[worker]);
   test->expected = null.mean;
+  if (null.variance > 0)
+    test->threshold = mill_model_threshold(null, m->setup->options->epsilon);
   m->share[m->begin + i] = mill_model_p(null, count);
 }
 
