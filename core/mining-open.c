@@ -223,6 +223,21 @@ static int check_files(const struct mill_mining *m, struct mill_error *error)
                          m->live ? "by `run --mine`" : "for windows");
 }
 
+/* What is found to be wrong when a whole recording is mined otherwise, or a window: after a run, perhaps. */
+static int check_early(const struct mill_mining *m, struct mill_error *error)
+{
+  const struct mill_job *job = m->job;
+  const struct mill_truth_types none = {.info = &m->stream->info};
+  struct mill_truth *truth = NULL;
+  struct mill_error inner = {0};
+  if (mill_counting_check(job->counter.plugin, job->counter.values, &inner) < 0)
+    return mill_place_refuse(error, &job->place, inner.status, inner.text);
+  if (job->truth && (m->live || m->windows.count) && mill_truth_read(job->truth, &none, &truth, error) < 0)
+    return -1;
+  mill_truth_free(truth);
+  return 0;
+}
+
 static void note_rest(const struct mill_mining *m)
 {
   char rest[64];
@@ -253,7 +268,7 @@ int mill_mining_open(const char *path, const char *const *overrides, size_t over
   if (!m)
     return -1;
   if (mill_memory_limit(&limit, error) < 0 || mill_job_read(path, overrides, override_count, &m->job, error) < 0 ||
-      read_stream(m, error) < 0 || set_times(m, error) < 0 || check_files(m, error) < 0 ||
+      read_stream(m, error) < 0 || set_times(m, error) < 0 || check_files(m, error) < 0 || check_early(m, error) < 0 ||
       (m->windows.count ? count_types(m, error) : take_events(m, error)) < 0) {
     mill_mining_free(m);
     return -1;
@@ -273,7 +288,8 @@ int mill_mining_open_live(const char *job, const char *const *overrides, size_t 
     return -1;
   m->live = 1;
   if (mill_memory_limit(&limit, error) < 0 || mill_job_read_live(job, overrides, override_count, source, &m->job, error) < 0 ||
-      mill_stream_create(source, info, &m->stream, error) < 0 || set_times(m, error) < 0 || check_files(m, error) < 0) {
+      mill_stream_create(source, info, &m->stream, error) < 0 || set_times(m, error) < 0 || check_files(m, error) < 0 ||
+      check_early(m, error) < 0) {
     mill_mining_free(m);
     return -1;
   }
