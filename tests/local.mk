@@ -109,9 +109,11 @@ CLEANFILES += $(EXTRA_PROGRAMS)
 test_plugins = \
   counter-mapconcatenate-printed \
   counter-miscount \
+  counter-misled \
   counter-no-count \
   counter-older \
   counter-underbound \
+  counter-unsteady \
   delivery-other-kind \
   format-trial \
   neuron-clash \
