@@ -60,7 +60,7 @@ LDADD = core/libmill.la
 test_scripts = \
   tests/checkpoint.test \
   tests/commands.test \
-  tests/convert.test \
+  tests/convert-command.test \
   tests/compare.test \
   tests/cxx.test \
   tests/exports.test \
@@ -74,7 +74,7 @@ test_scripts = \
   tests/new.test \
   tests/peers-neuron.test \
   tests/run-mine.test \
-  tests/significance.test
+  tests/significance-command.test
 
 TESTS += $(check_PROGRAMS) $(test_scripts)
 test_headers = \
@@ -199,7 +199,7 @@ CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/formats-foreign \
   tests/checkpoint.test \
   tests/commands.test \
-  tests/convert.test \
+  tests/convert-command.test \
   tests/counters \
   tests/compare.test \
   tests/generate-command.test \
