@@ -28,7 +28,7 @@ static void test_published(void)
   static const struct {
     double e0, mean, variance, threshold;
   } row[] = {{.2, 3.548, 3.530, 12.0}, {.4, 27.902, 26.785, 51.0}, {.6, 89.995, 78.630, 129.7}, {.8, 196.364, 144.413, 250.1}};
-  const struct mill_model model = {20000, 15, mill_model_chance(22.5, 0.001), 3};
+  const struct mill_model model = {20000, 15, mill_model_chance(22.5, 0.001), 3, NULL, NULL};
   is_real(model.start, 1 - exp(-0.0225), 1e-15, "a spike in a bin at 22.5 Hz");
   for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
     const struct mill_moments m = mill_model_moments(&model, model.start * pow(row[i].e0, 3), ring);
@@ -56,7 +56,7 @@ static void test_recursion(void)
     const uint64_t bins = run % 40 ? 1 + below(&state, 3000) : BINS;
     const uint64_t span = 1 + below(&state, run % 7 ? 40 : 4000);
     const double p = run % 5 ? pow(10, -4.0 * below(&state, 1000) / 1000) : 1 - 0.001 * below(&state, 500);
-    const struct mill_model model = {bins, span, p, 1 + below(&state, 6)};
+    const struct mill_model model = {bins, span, p, 1 + below(&state, 6), NULL, NULL};
     const struct mill_moments want = moments_plainly(bins, span, p), got = mill_model_moments(&model, p, ring);
     const double scale[2] = {want.mean + 1e-300, want.variance + 1e-9 * (1 + want.mean * want.mean)};
     if (fabs(got.mean - want.mean) / scale[0] > worst[0])
