@@ -170,6 +170,9 @@ static int set_times(struct mill_mining *m, struct mill_error *error)
     return mill_place_fail(error, &job->place, "intervals", "%s", inner.text);
   if (set_tests(m, error) < 0)
     return -1;
+  if (job->window && !bounded && !none && m->first == INT64_MIN)
+    return mill_fail(error, MILL_DATA, "%s: the first event is at tick %" PRId64 ", and no window can begin before it", job->spikes,
+                     m->first);
   return mill_windows_set(&m->windows, job, info->tick_ps,
                           bounded ? info->start
                           : none  ? 0
@@ -238,9 +241,19 @@ static int check_early(const struct mill_mining *m, struct mill_error *error)
   return 0;
 }
 
+static void note_between(const struct mill_mining *m, uint64_t between)
+{
+  if (between)
+    mill_note("%s: %" PRIu64 " event%s between windows, and %s in none: step is longer than window", m->job->spikes, between,
+              between == 1 ? " lies" : "s lie", between == 1 ? "is" : "are");
+}
+
+/* What is in no window, of a recording that is here. */
 static void note_rest(const struct mill_mining *m)
 {
   char rest[64];
+  if (m->windows.count)
+    note_between(m, mill_windows_between(&m->windows, m->stream->event, m->stream->count));
   if (m->windows.rest)
     mill_note("%s: the last %s ms are in no window: one more would reach past the end", m->job->spikes,
               mill_text_ms(rest, m->windows.rest, m->stream->info.tick_ps));
@@ -320,6 +333,19 @@ int mill_mining_seal(struct mill_mining *m, int64_t stop, struct mill_error *err
 
 /* ---- Windows ---- */
 
+/* Forgets the events up to a window's start. */
+static void forget(struct mill_mining *whole, uint64_t index, int64_t start)
+{
+  const struct mill_stream *s = whole->stream;
+  uint64_t past = 0;
+  while (past < s->count && s->event[past].tick <= start)
+    past++;
+  whole->between += mill_windows_between(&whole->windows, s->event, past);
+  mill_stream_drop(whole->stream, start);
+  if (index + 1 == whole->windows.count)
+    note_between(whole, whole->between);
+}
+
 uint64_t mill_mining_windows(const struct mill_mining *m)
 {
   return m->windows.count;
@@ -346,7 +372,7 @@ int mill_mining_window(struct mill_mining *whole, uint64_t index, struct mill_mi
   m->dither = whole->dither;
   m->number = index + 1;
   if (whole->live)
-    mill_stream_drop(whole->stream, start);
+    forget(whole, index, start);
   if (mill_stream_cut(whole->stream, m->job->spikes, start, start + w->length, &m->stream, error) < 0)
     goto failed;
   survey(m);
