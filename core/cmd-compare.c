@@ -25,7 +25,8 @@ struct request {
   struct mill_variants variants;
   char *difference;    /* the first, NULL: none */
   uint32_t compared;   /* variants that have another to equal */
-  uint32_t bounds;     /* variants that have another to be a bound for */
+  uint32_t bounds;     /* variants that have another to be a bound for, */
+  uint32_t peers;      /* or bounds of the same counter to equal */
   char *part, *config; /* of the CSV file */
   FILE *out;
 };
@@ -122,6 +123,23 @@ static const struct mill_variant *reference(const struct mill_variants *v, uint3
   return NULL;
 }
 
+/* The first variant with bounds of the same counter, which must be the same. */
+static const struct mill_variant *peer(const struct mill_variants *v, uint32_t index)
+{
+  const struct mill_result *bounds = &v->variant[index].result;
+  for (uint32_t i = 0; i < index; i++) {
+    const struct mill_result *other = &v->variant[i].result;
+    if (other->bound && other->group == bounds->group && strcmp(other->counter, bounds->counter) == 0)
+      return &v->variant[i];
+  }
+  return NULL;
+}
+
+static int is_same(const struct mill_result *a, const struct mill_result *b)
+{
+  return strcmp(a->hash, b->hash) == 0 && a->tests == b->tests;
+}
+
 static void ignore(const char *line, void *self)
 {
   (void)line;
@@ -141,7 +159,7 @@ static int run_one(const struct request *r, struct mill_variant *variant, int ro
   if (rc < 0)
     return mill_fail_within(error, "%s", variant->name);
   mill_note_set(ignore, NULL); /* the first run has said it */
-  if (round > 0 && strcmp(result.hash, variant->result.hash) != 0)
+  if (round > 0 && !is_same(&result, &variant->result))
     return mill_fail(error, MILL_DIFFERENT, "`%s` differs from itself: two runs gave other results", variant->name);
   if (round > 0)
     variant->seconds[variant->runs++] = result.seconds;
@@ -149,11 +167,10 @@ static int run_one(const struct request *r, struct mill_variant *variant, int ro
   return 0;
 }
 
-/* Compares a variant with the first of its group. */
+/* Compares a variant with the first of its group or counter. */
 static int check_equal(struct request *r, struct mill_variant *variant, const struct mill_variant *base, struct mill_error *error)
 {
-  r->compared += base != variant;
-  variant->differs = strcmp(base->result.hash, variant->result.hash) != 0;
+  variant->differs = !is_same(&base->result, &variant->result);
   if (variant->differs && !r->difference && r->subject->difference(base, variant, r->common.path, &r->difference, error) < 0)
     return mill_fail_within(error, "`%s` and `%s` differ, but the first difference was not found", base->name, variant->name);
   return 0;
@@ -166,12 +183,25 @@ static int check_bound(struct request *r, struct mill_variant *variant, const st
   if (r->subject->violation(exact, variant, r->common.path, &sentence, error) < 0)
     return mill_fail_within(error, "`%s` and `%s` could not be compared", exact->name, variant->name);
   r->bounds++;
-  variant->differs |= sentence != NULL;
+  variant->violated = sentence != NULL;
   if (r->difference)
     free(sentence);
   else
     r->difference = sentence;
   return 0;
+}
+
+/* Compares a variant with those that it must equal or be a bound for. */
+static int check(struct request *r, uint32_t index, struct mill_error *error)
+{
+  struct mill_variant *x = &r->variants.variant[index];
+  const struct mill_variant *base = reference(&r->variants, index);
+  const struct mill_variant *same = x->result.bound ? peer(&r->variants, index) : base;
+  r->compared += !x->result.bound && same != x;
+  r->peers += x->result.bound && same;
+  if (same && check_equal(r, x, same, error) < 0)
+    return -1;
+  return x->result.bound && base ? check_bound(r, x, base, error) : 0;
 }
 
 static int run_all(struct request *r, struct mill_error *error)
@@ -184,35 +214,47 @@ static int run_all(struct request *r, struct mill_error *error)
     }
   }
   for (uint32_t i = 0; i < v->count; i++) {
-    struct mill_variant *x = &v->variant[i];
-    const struct mill_variant *base = reference(v, i);
-    summarise(x);
-    if (base && (x->result.bound ? check_bound(r, x, base, error) : check_equal(r, x, base, error)) < 0)
+    summarise(&v->variant[i]);
+    if (check(r, i, error) < 0)
       return -1;
   }
   return 0;
 }
 
+/* What has come of it when there is no difference. */
+static void print_agreement(const struct request *r)
+{
+  const struct mill_subject *s = r->subject;
+  const int exact = reference(&r->variants, 0) != NULL;
+  if (r->compared)
+    printf("equal: %s\n", r->variants.variant[0].result.tested ? s->equal_tested : s->equal);
+  if (r->peers)
+    printf("equal: %s\n", s->equal_bounds);
+  if (r->bounds)
+    puts("upper bounds: no result is above them");
+  if (!r->compared && !r->bounds && exact)
+    printf("nothing to compare: %s\n", s->alone);
+  if (!exact)
+    puts("upper bounds: there is no exact counter among the variants to hold them against");
+}
+
 static void print(const struct request *r)
 {
   const struct mill_variants *v = &r->variants;
-  static const char *const mark[2][2] = {{"", "  DIFFERS"}, {"  upper bound", "  NO UPPER BOUND"}};
+  static const char *const mark[2][2] = {{"", ""}, {"  upper bound", "  NO UPPER BOUND"}};
   char memory[32], times[32];
   printf("%-40s %10s %10s %10s %8s %10s  %s\n", "variant", "median s", "min s", "max s", "ratio", "memory", r->subject->hash);
   for (uint32_t i = 0; i < v->count; i++) {
     const struct mill_variant *x = &v->variant[i];
     mill_text_format(times, sizeof times, ratio(v, i) < 0 ? "-" : "%.3f", ratio(v, i));
-    printf("%-40s %10.4g %10.4g %10.4g %8s %10s  %s%s\n", x->name, x->median, x->least, x->most, times,
-           mill_memory_text(memory, x->result.memory_bytes), x->result.hash, mark[x->result.bound][x->differs]);
+    printf("%-40s %10.4g %10.4g %10.4g %8s %10s  %s%s%s\n", x->name, x->median, x->least, x->most, times,
+           mill_memory_text(memory, x->result.memory_bytes), x->result.hash, mark[x->result.bound][x->violated],
+           x->differs ? "  DIFFERS" : "");
   }
   if (r->difference)
     puts(r->difference);
-  else if (r->compared == 0)
-    printf("nothing to compare: %s\n", r->subject->alone);
   else
-    printf("equal: %s\n", r->subject->equal);
-  if (!r->difference && r->bounds)
-    puts("upper bounds: no result is above them");
+    print_agreement(r);
 }
 
 static int print_json(const struct request *r, struct mill_error *error)

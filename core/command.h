@@ -152,7 +152,8 @@ struct mill_row {
       MILL_ROW_KEY("dither", "MS", "how far an event of a surrogate may move (default: 20)", "mining.dither"),                   \
       MILL_ROW_KEY("e0", "independence|E", "weak link of the model, a probability (default: independence)", "mining.e0"),        \
       MILL_ROW_KEY("bin", "MS", "time bin of the model (default: 1)", "mining.bin"),                                             \
-      MILL_ROW_KEY("q", "Q", "false discovery rate of significant episodes (default: 0.05)", "mining.q")
+      MILL_ROW_KEY("q", "Q", "false discovery rate of significant episodes (default: 0.05)", "mining.q"),           \
+      MILL_ROW_KEY("epsilon", "E", "level of the model's threshold (default: 0.05)", "mining.epsilon")
 
 /* mill_args.seen and mill_request.given have a bit for each row. */
 #define MILL_ROWS_MOST 64

@@ -155,6 +155,24 @@ failed:
   return -1;
 }
 
+int mill_counting_check(const struct mill_plugin *plugin, const void *params, struct mill_error *error)
+{
+  static const struct mill_interval gap = {0, 1};
+  static const uint32_t first[] = {0};
+  const struct mill_counter_ops *ops = plugin->ops;
+  struct mill_team *team = NULL;
+  void *self = NULL;
+  if (mill_team_create(1, &team, error) < 0)
+    return -1;
+  const struct mill_counter_input input = {
+      .first = first, .interval_count = 1, .interval = &gap, .threshold = 1, .team = team, .workers = 1};
+  const int failed = ops->open(&mill_host, params, &input, &self, error);
+  if (!failed)
+    ops->close(self);
+  mill_team_free(team);
+  return failed ? -1 : 0;
+}
+
 int mill_counting_restart(struct mill_counting *c, const struct mill_counting_setup *setup, struct mill_error *error)
 {
   if (c->self)

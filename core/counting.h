@@ -13,8 +13,8 @@ struct mill_counting_setup {
   const void *params;               /* its parameter block, NULL when it has none */
   const struct mill_event *event;   /* [events] in order of tick; not needed after open */
   uint64_t events;
-  uint32_t types;                   /* units are 0 … types-1 */
-  int ties;                         /* enum mill_ties */
+  uint32_t types;                       /* units are 0 … types-1 */
+  int ties;                             /* enum mill_ties */
   const struct mill_interval *interval; /* [interval_count]; stays the caller's, until close */
   uint32_t interval_count;
   uint64_t threshold, memory;
@@ -27,6 +27,8 @@ struct mill_counting;
    types, with MILL_USAGE for an interval that is not 0 <= low < high and for threshold 0, with MILL_RESOURCES when memory is
    short, with what the plugin says, behind its name. */
 int mill_counting_open(const struct mill_counting_setup *setup, struct mill_counting **counting, struct mill_error *error);
+/* What the counter says of its parameters, of a plugin's form "KEY: reason", by opening it on a stream without events. */
+int mill_counting_check(const struct mill_plugin *plugin, const void *params, struct mill_error *error);
 /* Begins anew with other events, as many and of as many types, and the setup of the opening in all else: what the plugin kept is gone,
    the memory of the columns is used again. After a failure the counting can be closed, and nothing else. */
 int mill_counting_restart(struct mill_counting *counting, const struct mill_counting_setup *setup, struct mill_error *error);

@@ -95,6 +95,11 @@ static void put_q(FILE *out, const struct link *link)
   put_real(out, link->episode.q);
 }
 
+static void put_threshold(FILE *out, const struct link *link)
+{
+  put_real(out, link->episode.threshold);
+}
+
 static const struct column {
   const char *name;
   void (*put)(FILE *out, const struct link *link);
@@ -102,7 +107,7 @@ static const struct column {
     {"source", put_source},                                                        /* name of a type */
     {"target", put_target},     {"low_ms", put_low},                               /* the interval, exactly */
     {"high_ms", put_high},      {"count", put_count},       {"rate_hz", put_rate}, /* empty when the recording has no duration */
-    {"expected", put_expected}, {"strength", put_strength}, {"p", put_p},          {"q", put_q},
+    {"expected", put_expected}, {"strength", put_strength}, {"p", put_p},          {"q", put_q}, {"threshold", put_threshold},
 };
 #define COLUMNS (sizeof columns / sizeof *columns)
 

@@ -60,6 +60,8 @@ static void print_json_significance(FILE *out, const struct mill_mining_report *
   if (strcmp(r->significance, "none") == 0)
     return;
   print_member(out, "q", mill_text_double(number, r->q));
+  if (!r->surrogates)
+    print_member(out, "epsilon", mill_text_double(number, r->epsilon));
   print_member(out, "tested", r->tested ? "true" : "false");
   print_int(out, "tested_candidates", r->tested_candidates);
   print_int(out, "significant", r->significant);
@@ -140,7 +142,7 @@ static void print_json_episode(FILE *out, const struct mill_mining *m, const str
   fprintf(out, "], \"count\": %" PRIu64 ", \"rate_hz\": %s", episode->count,
           mill_mine_rate(number, episode->count, r->duration_s, "null"));
   mill_mine_tests(episode, value);
-  for (int i = 0; r->tested && i < MILL_MINE_TESTS; i++)
+  for (int i = 0; r->tested && i < mill_mine_test_count(r); i++)
     fprintf(out, ", \"%s\": %s", mill_mine_test_name[i], isnan(value[i]) ? "null" : mill_text_double(number, value[i]));
   fputc('}', out);
 }

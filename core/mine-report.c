@@ -31,7 +31,14 @@ const char *mill_mine_rate(char *buffer, uint64_t count, double duration_s, cons
   return none;
 }
 
-const char *const mill_mine_test_name[MILL_MINE_TESTS] = {"expected", "strength", "p", "q"};
+const char *const mill_mine_test_name[MILL_MINE_TESTS] = {"expected", "strength", "p", "q", "threshold"};
+/* In the table, each a column of 9. A threshold is compared with a count: it is no place for an exponent. */
+static const char *const test_format[MILL_MINE_TESTS] = {" %9.3g", " %9.3g", " %9.3g", " %9.3g", " %9.1f"};
+
+int mill_mine_test_count(const struct mill_mining_report *r)
+{
+  return r->surrogates ? MILL_MINE_TESTS - 1 : MILL_MINE_TESTS;
+}
 
 void mill_mine_tests(const struct mill_mining_episode *e, double *value)
 {
@@ -39,6 +46,7 @@ void mill_mine_tests(const struct mill_mining_episode *e, double *value)
   value[1] = e->strength;
   value[2] = e->p;
   value[3] = e->q;
+  value[4] = e->threshold;
 }
 
 int mill_mine_done(FILE *out, struct mill_error *error)
@@ -67,12 +75,13 @@ static void print_number(FILE *out, const char *format, double value)
 
 static void print_significance(FILE *out, const struct mill_mining_report *r)
 {
-  char q[32];
+  char q[32], epsilon[32];
   mill_text_double(q, r->q);
   if (r->surrogates)
     fprintf(out, "significance by %" PRIu64 " surrogates, %s, seed %" PRIu64 "; q %s\n", r->surrogates, r->surrogate, r->seed, q);
   else if (strcmp(r->significance, "none") != 0)
-    fprintf(out, "significance by the %s; q %s\n", r->significance, q);
+    fprintf(out, "significance by the %s; q %s; threshold at epsilon %s\n", r->significance, q,
+            mill_text_double(epsilon, r->epsilon));
 }
 
 static void print_window(FILE *out, const struct mill_mining_report *r)
@@ -130,15 +139,15 @@ static void print_head(FILE *out, const struct mill_mining *m, const struct mill
   }
 }
 
-static void print_tests(FILE *out, const struct mill_mining_episode *episode)
+static void print_tests(FILE *out, const struct mill_mining_report *r, const struct mill_mining_episode *episode)
 {
   double value[MILL_MINE_TESTS];
   mill_mine_tests(episode, value);
-  for (int i = 0; i < MILL_MINE_TESTS; i++) {
+  for (int i = 0; i < mill_mine_test_count(r); i++) {
     if (isnan(value[i]))
       fprintf(out, " %9s", "-");
     else
-      print_number(out, " %9.3g", value[i]);
+      print_number(out, test_format[i], value[i]);
   }
 }
 
@@ -152,7 +161,7 @@ static void print_episode(FILE *out, const struct mill_mining *m, const struct m
   else
     fprintf(out, " %10s", "-");
   if (r->tested)
-    print_tests(out, &episode);
+    print_tests(out, r, &episode);
   fputs("  ", out);
   for (uint32_t k = 0; k < episode.length; k++) {
     if (k) {
@@ -180,7 +189,7 @@ static int print_level(FILE *out, const struct mill_mining *m, const struct mill
   }
   qsort(rank, listed, sizeof *rank, by_count);
   fprintf(out, "\n%9s %10s", r->exact ? "count" : "at most", "Hz");
-  for (int i = 0; r->tested && i < MILL_MINE_TESTS; i++)
+  for (int i = 0; r->tested && i < mill_mine_test_count(r); i++)
     fprintf(out, " %9s", mill_mine_test_name[i]);
   fprintf(out, "  level %u: ", n);
   if (most < listed)
@@ -318,12 +327,12 @@ char *mill_mine_types(const struct mill_mining *m, const struct mill_mining_epis
   return text;
 }
 
-static void print_csv_tests(FILE *out, const struct mill_mining_episode *episode)
+static void print_csv_tests(FILE *out, const struct mill_mining_report *r, const struct mill_mining_episode *episode)
 {
   double value[MILL_MINE_TESTS];
   char number[32];
   mill_mine_tests(episode, value);
-  for (int i = 0; i < MILL_MINE_TESTS; i++)
+  for (int i = 0; i < mill_mine_test_count(r); i++)
     fprintf(out, ",%s", isnan(value[i]) ? "" : mill_text_double(number, value[i]));
 }
 
@@ -359,7 +368,7 @@ static int print_csv_episode(FILE *out, const struct mill_mining *m, const struc
   }
   fputs(episode->length > 1 ? "\"" : "", out);
   if (has_tests(r))
-    print_csv_tests(out, episode);
+    print_csv_tests(out, r, episode);
   fputc('\n', out);
   return 0;
 }
@@ -394,7 +403,7 @@ int mill_mine_csv(FILE *out, const struct mill_mining *m, struct mill_error *err
   mill_mine_head(out, m, &r);
   if (r.window <= 1) {
     fprintf(out, "%slength,count,rate_hz,types,intervals_ms", r.window ? "window,start_ms,stop_ms," : "");
-    for (int i = 0; has_tests(&r) && i < MILL_MINE_TESTS; i++)
+    for (int i = 0; has_tests(&r) && i < mill_mine_test_count(&r); i++)
       fprintf(out, ",%s", mill_mine_test_name[i]);
     fputc('\n', out);
   }

@@ -170,6 +170,9 @@ static int set_times(struct mill_mining *m, struct mill_error *error)
     return mill_place_fail(error, &job->place, "intervals", "%s", inner.text);
   if (set_tests(m, error) < 0)
     return -1;
+  if (job->window && !bounded && !none && m->first == INT64_MIN)
+    return mill_fail(error, MILL_DATA, "%s: the first event is at tick %" PRId64 ", and no window can begin before it", job->spikes,
+                     m->first);
   return mill_windows_set(&m->windows, job, info->tick_ps,
                           bounded ? info->start
                           : none  ? 0
@@ -223,9 +226,34 @@ static int check_files(const struct mill_mining *m, struct mill_error *error)
                          m->live ? "by `run --mine`" : "for windows");
 }
 
+/* What is found to be wrong when a whole recording is mined otherwise, or a window: after a run, perhaps. */
+static int check_early(const struct mill_mining *m, struct mill_error *error)
+{
+  const struct mill_job *job = m->job;
+  const struct mill_truth_types none = {.info = &m->stream->info};
+  struct mill_truth *truth = NULL;
+  struct mill_error inner = {0};
+  if (mill_counting_check(job->counter.plugin, job->counter.values, &inner) < 0)
+    return mill_place_refuse(error, &job->place, inner.status, inner.text);
+  if (job->truth && (m->live || m->windows.count) && mill_truth_read(job->truth, &none, &truth, error) < 0)
+    return -1;
+  mill_truth_free(truth);
+  return 0;
+}
+
+static void note_between(const struct mill_mining *m, uint64_t between)
+{
+  if (between)
+    mill_note("%s: %" PRIu64 " event%s between windows, and %s in none: step is longer than window", m->job->spikes, between,
+              between == 1 ? " lies" : "s lie", between == 1 ? "is" : "are");
+}
+
+/* What is in no window, of a recording that is here. */
 static void note_rest(const struct mill_mining *m)
 {
   char rest[64];
+  if (m->windows.count)
+    note_between(m, mill_windows_between(&m->windows, m->stream->event, m->stream->count));
   if (m->windows.rest)
     mill_note("%s: the last %s ms are in no window: one more would reach past the end", m->job->spikes,
               mill_text_ms(rest, m->windows.rest, m->stream->info.tick_ps));
@@ -253,7 +281,7 @@ int mill_mining_open(const char *path, const char *const *overrides, size_t over
   if (!m)
     return -1;
   if (mill_memory_limit(&limit, error) < 0 || mill_job_read(path, overrides, override_count, &m->job, error) < 0 ||
-      read_stream(m, error) < 0 || set_times(m, error) < 0 || check_files(m, error) < 0 ||
+      read_stream(m, error) < 0 || set_times(m, error) < 0 || check_files(m, error) < 0 || check_early(m, error) < 0 ||
       (m->windows.count ? count_types(m, error) : take_events(m, error)) < 0) {
     mill_mining_free(m);
     return -1;
@@ -273,7 +301,8 @@ int mill_mining_open_live(const char *job, const char *const *overrides, size_t 
     return -1;
   m->live = 1;
   if (mill_memory_limit(&limit, error) < 0 || mill_job_read_live(job, overrides, override_count, source, &m->job, error) < 0 ||
-      mill_stream_create(source, info, &m->stream, error) < 0 || set_times(m, error) < 0 || check_files(m, error) < 0) {
+      mill_stream_create(source, info, &m->stream, error) < 0 || set_times(m, error) < 0 || check_files(m, error) < 0 ||
+      check_early(m, error) < 0) {
     mill_mining_free(m);
     return -1;
   }
@@ -304,6 +333,19 @@ int mill_mining_seal(struct mill_mining *m, int64_t stop, struct mill_error *err
 
 /* ---- Windows ---- */
 
+/* Forgets the events up to a window's start. */
+static void forget(struct mill_mining *whole, uint64_t index, int64_t start)
+{
+  const struct mill_stream *s = whole->stream;
+  uint64_t past = 0;
+  while (past < s->count && s->event[past].tick <= start)
+    past++;
+  whole->between += mill_windows_between(&whole->windows, s->event, past);
+  mill_stream_drop(whole->stream, start);
+  if (index + 1 == whole->windows.count)
+    note_between(whole, whole->between);
+}
+
 uint64_t mill_mining_windows(const struct mill_mining *m)
 {
   return m->windows.count;
@@ -330,7 +372,7 @@ int mill_mining_window(struct mill_mining *whole, uint64_t index, struct mill_mi
   m->dither = whole->dither;
   m->number = index + 1;
   if (whole->live)
-    mill_stream_drop(whole->stream, start);
+    forget(whole, index, start);
   if (mill_stream_cut(whole->stream, m->job->spikes, start, start + w->length, &m->stream, error) < 0)
     goto failed;
   survey(m);

@@ -18,7 +18,8 @@ struct mill_mining {
   struct mill_windows windows; /* of the whole */
   uint64_t number;             /* of a window, from 1 */
   int live;                    /* spikes come through mill_mining_push; 1: more of them may */
-  uint64_t room;               /* for them */
+  uint64_t room;               /* for them, */
+  uint64_t between;            /* and how many were between windows so far */
   uint32_t types;
   char **name;               /* [types] */
   uint64_t events, duration; /* duration in ticks */

@@ -33,6 +33,7 @@ static void report_tests(const struct mill_mining *m, struct mill_mining_report 
   report->q = o->q;
   report->tested_candidates = m->tests.candidates;
   report->significant = m->tests.significant;
+  report->epsilon = o->epsilon;
   if (o->kind != MILL_SIGNIFICANCE_SURROGATE)
     return;
   report->surrogates = o->surrogates;
@@ -135,6 +136,7 @@ static int get_episode(const struct mill_mining *m, uint64_t number, int listed,
   out->strength = tested ? tested->strength : mill_nan();
   out->p = tested ? tested->p : mill_nan();
   out->q = tested ? tested->q : mill_nan();
+  out->threshold = tested ? tested->threshold : mill_nan();
   return 0;
 }
 

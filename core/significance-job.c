@@ -15,7 +15,7 @@
 struct values {
   char *significance, *dither, *e0, *bin;
   int64_t seed;
-  double q;
+  double q, epsilon;
   int32_t surrogate;
 };
 #define AT(member) offsetof(struct values, member)
@@ -30,6 +30,8 @@ static const struct mill_param_spec specs[] = {
      AT(e0), MILL_TEXT, 0},
     {"bin", "ms", "1", NULL, "time bin of the model", 0, 0, AT(bin), MILL_TEXT, 0},
     {"q", "", "0.05", NULL, "false discovery rate at which an episode is significant", 1e-9, 1, AT(q), MILL_REAL, 0},
+    {"epsilon", "", "0.05", NULL, "level of the model's threshold: the p of an episode with that count", 1e-9, 1, AT(epsilon),
+     MILL_REAL, 0},
 };
 #undef AT
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
@@ -40,9 +42,13 @@ static const struct effect {
   int of; /* with which kinds of significance */
   const char *needs;
 } effects[] = {
-    {"surrogate", BY_SURROGATE, "significance = surrogate=N"}, {"dither", BY_SURROGATE, "significance = surrogate=N"},
-    {"seed", BY_SURROGATE, "significance = surrogate=N"},      {"e0", BY_MODEL, "significance = model"},
-    {"bin", BY_MODEL | BY_SURROGATE, "significance"},          {"q", BY_MODEL | BY_SURROGATE, "significance"},
+    {"surrogate", BY_SURROGATE, "significance = surrogate=N"},
+    {"dither", BY_SURROGATE, "significance = surrogate=N"},
+    {"seed", BY_SURROGATE, "significance = surrogate=N"},
+    {"e0", BY_MODEL, "significance = model"},
+    {"epsilon", BY_MODEL, "significance = model"},
+    {"bin", BY_MODEL | BY_SURROGATE, "significance"},
+    {"q", BY_MODEL | BY_SURROGATE, "significance"},
 };
 
 struct mill_param_table mill_significance_table(void)
@@ -134,6 +140,7 @@ int mill_significance_read(const struct mill_place *place, const struct mill_def
   o->surrogate = (enum mill_surrogate)v.surrogate;
   o->seed = (uint64_t)v.seed;
   o->q = v.q;
+  o->epsilon = v.epsilon;
   if (read_kind(place, defines, v.significance, o, error) < 0 ||
       read_time(place, defines, "dither", v.dither, &o->dither, error) < 0 ||
       read_time(place, defines, "bin", v.bin, &o->bin, error) < 0 || read_e0(place, defines, v.e0, &o->e0, error) < 0)

@@ -18,8 +18,9 @@ struct mill_significance_options {
   enum mill_surrogate surrogate;
   int64_t dither, bin; /* picoseconds, > 0 */
   uint64_t seed;
-  double e0; /* in (0, 1), or 0: independence */
-  double q;  /* asked for, in (0, 1] */
+  double e0;      /* in (0, 1), or 0: independence */
+  double q;       /* asked for, in (0, 1] */
+  double epsilon; /* level of the model's threshold, in (0, 1] */
 };
 
 struct mill_param_table mill_significance_table(void);

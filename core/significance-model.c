@@ -10,6 +10,7 @@
 #define EVEN 1e-11 /* relative difference of growths that count as one, */
 #define CLOSE 1e-9 /* of guesses that do */
 #define TRIES 100
+#define PATIENCE (UINT64_C(1) << 20) /* bins between two questions whether to stop */
 
 double mill_model_chance(double rate, double time)
 {
@@ -33,6 +34,11 @@ static int is_even(struct range range)
   return range.most - range.least <= EVEN * range.most;
 }
 
+static int stopped(const struct mill_model *model)
+{
+  return model->stop && model->stop(model->self);
+}
+
 struct mill_moments mill_model_moments(const struct mill_model *model, double p, double *ring)
 {
   const uint64_t bins = model->bins, span = model->span;
@@ -45,6 +51,8 @@ struct mill_moments mill_model_moments(const struct mill_model *model, double p,
     struct range growth[2] = {nothing, nothing};
     uint64_t i = 0;
     for (; i < span && n <= bins; i++, n++) {
+      if (n % PATIENCE == 0 && stopped(model))
+        return now;
       const double gain = 1 + means[i] - now.mean;
       const double more = p * (variances[i] - now.variance + (1 - p) * gain * gain);
       widen(&growth[0], p * gain);
@@ -87,6 +95,8 @@ static double solve(const struct mill_model *model, double most, double count, d
       next = low + (high - low) / 2;
     step = next > p ? next - p : p - next;
     p = next;
+    if (stopped(model))
+      break;
   }
   return p;
 }

@@ -20,6 +20,9 @@ struct mill_model {
   uint64_t bins, span; /* ≥ 1 */
   double start;        /* probability of a spike of the first neuron in a bin */
   uint32_t links;      /* ≥ 1 */
+  /* May be NULL. Asked several times a second by what takes long; once it returns 1 that ends soon, with a value of no use. */
+  int (*stop)(void *self);
+  void *self;
 };
 
 struct mill_moments {

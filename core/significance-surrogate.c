@@ -27,6 +27,7 @@ struct worker {
   uint64_t *kept;      /* [largest level] */
   uint32_t kept_count;
   uint64_t numbered;                  /* candidates of the level so far, but for the batch */
+  uint32_t last;                      /* 1: none of the batch is extended */
   uint32_t count;                     /* of the batch: */
   uint32_t *index;                    /* [BATCH] the episode within its level */
   uint32_t *type, *interval, *prefix; /* [BATCH × levels] and [BATCH] */
@@ -40,8 +41,9 @@ struct surrogates {
   const struct mill_tests_setup *setup;
   const struct mill_tests *tests;
   struct mill_trains *trains;
-  uint32_t *number; /* [types]: that of a type among those in episodes, or NONE */
-  uint32_t levels;  /* the last one with an episode */
+  uint32_t *number;  /* [types]: that of a type among those in episodes, or NONE */
+  uint32_t levels;   /* the last one with an episode */
+  uint8_t *extended; /* [tests]: 1 for an episode that another one begins with */
   uint32_t workers;
   struct worker *worker;
   atomic_uint_fast64_t done;
@@ -63,7 +65,7 @@ static void take_counts(const struct surrogates *s, struct worker *w, uint32_t l
       w->sum[test] += w->counts[k];
       w->reached[test] += w->counts[k] >= mill_episode_at(episodes, level, index)->count;
     }
-    if (w->counts[k]) {
+    if (w->counts[k] && !w->last) {
       w->kept[w->kept_count] = w->numbered + k;
       parent[index] = w->kept_count++;
     }
@@ -80,7 +82,7 @@ static int count_batch(const struct surrogates *s, struct worker *w, uint32_t le
                                              .type = w->type,
                                              .interval = level > 1 ? w->interval : NULL,
                                              .parent = level > 1 ? w->prefix : NULL,
-                                             .last = level == s->levels,
+                                             .last = w->last,
                                              .total = s->setup->episodes->level[level].count};
   if (w->count && mill_counting_count(w->counting, &candidates, w->counts, &w->error) < 0)
     return -1;
@@ -118,14 +120,15 @@ static void show(struct surrogates *s)
     atomic_store(&s->stop, 1);
 }
 
-/* Returns 1 when there is nothing more to count. */
-static int count_level(struct surrogates *s, struct worker *w, uint32_t level)
+/* Counts the episodes of a level: all, or from level 3 on those that are extended or those that are not, of which the counter keeps
+   nothing. Links between two types are wanted at all levels. */
+static int count_part(struct surrogates *s, struct worker *w, uint32_t level, uint32_t last)
 {
   const uint32_t episodes = s->setup->episodes->level[level].count;
-  w->kept_count = 0;
-  w->numbered = 0;
+  w->last = last;
   for (uint32_t i = 0; i < episodes; i++) {
-    add_candidate(s, w, level, i);
+    if (level < 3 || s->extended[s->tests->first[level] + i] != last)
+      add_candidate(s, w, level, i);
     if (w->count < BATCH && i + 1 < episodes)
       continue;
     if (count_batch(s, w, level) < 0)
@@ -135,6 +138,21 @@ static int count_level(struct surrogates *s, struct worker *w, uint32_t level)
     if (atomic_load(&s->stop))
       return 1;
   }
+  return 0;
+}
+
+/* Returns 1 when there is nothing more to count. */
+static int count_level(struct surrogates *s, struct worker *w, uint32_t level)
+{
+  int rc = 0;
+  w->kept_count = 0;
+  w->numbered = 0;
+  if (level < s->levels)
+    rc = count_part(s, w, level, 0);
+  if (rc == 0 && (level > 2 || level == s->levels))
+    rc = count_part(s, w, level, 1);
+  if (rc)
+    return rc;
   if (level == s->levels || !w->kept_count)
     return 1;
   return mill_counting_keep(w->counting, level, w->kept_count, w->kept, &w->error) < 0 ? -1 : 0;
@@ -220,6 +238,15 @@ static void worker_close(struct worker *w)
 
 /* ---- All of them -------------------------------------------------------------------------------------------------------- */
 
+/* Marks the episodes that others begin with. */
+static void mark_extended(const struct surrogates *s)
+{
+  const struct mill_episodes *episodes = s->setup->episodes;
+  for (uint32_t level = 3; level <= s->levels; level++)
+    for (uint32_t i = 0; i < episodes->level[level].count; i++)
+      s->extended[s->tests->first[level - 1] + mill_episode_at(episodes, level, i)->prefix] = 1;
+}
+
 /* Numbers the types that are in episodes of two and more nodes. */
 static void number_types(const struct surrogates *s, uint32_t types)
 {
@@ -277,8 +304,10 @@ int mill_tests_by_surrogates(const struct mill_tests_setup *setup, struct mill_c
   while (s.levels < setup->episodes->levels && setup->episodes->level[s.levels + 1].count)
     s.levels++;
   s.worker = mill_allocate_or_fail("workers of surrogates", s.workers, sizeof *s.worker, error);
-  if (!s.worker || take_recording(&s, counting, error) < 0)
+  s.extended = s.worker ? mill_allocate_or_fail("marks of episodes", tests->count, sizeof *s.extended, error) : NULL;
+  if (!s.extended || take_recording(&s, counting, error) < 0)
     goto done;
+  mark_extended(&s);
   for (uint32_t i = 0; i < s.workers; i++)
     if (worker_open(&s, &s.worker[i], error) < 0)
       goto done;
@@ -298,6 +327,7 @@ done:
   for (uint32_t i = 0; s.worker && i < s.workers; i++)
     worker_close(&s.worker[i]);
   mill_release(s.worker);
+  mill_release(s.extended);
   mill_trains_free(s.trains);
   mill_release(s.number);
   return rc;

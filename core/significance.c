@@ -6,15 +6,19 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <spikemill/device.h>
 #include "memory.h"
 #include "registry.h"
+#include "simulation.h"
 #include "significance-model.h"
 #include "text.h"
 
-#define SLICE 64 /* episodes between two looks at the clock and at interruptions */
+#define SLICE 64    /* episodes between two looks at interruptions, */
+#define LOOK_S 0.05 /* and seconds, within an episode */
 
 void mill_tests_free(struct mill_tests *tests)
 {
@@ -84,6 +88,14 @@ struct modelling {
   double **ring;         /* [workers], [2 × room] */
   double *share;         /* [tests]: p */
   uint64_t begin;        /* of the slice */
+  atomic_int stop;
+  double shown; /* when progress was called last */
+};
+
+/* A thread at work on the model. */
+struct model_worker {
+  struct modelling *m;
+  uint32_t worker;
 };
 
 static uint32_t level_of(const struct mill_tests *tests, const struct mill_episodes *episodes, uint64_t test, uint32_t *index)
@@ -112,6 +124,26 @@ static double rate_of(const struct modelling *m, uint32_t type)
   return (m->first[type + 1] - m->first[type]) / m->seconds;
 }
 
+/* Of the episodes that are done, or of the surrogates, of which none is. */
+static int show(struct modelling *m, uint64_t done)
+{
+  const struct mill_tests_setup *setup = m->setup;
+  const int surrogates = setup->options->kind == MILL_SIGNIFICANCE_SURROGATE;
+  m->shown = mill_seconds();
+  return setup->progress &&
+         setup->progress(surrogates ? 0 : done, surrogates ? setup->options->surrogates : m->tests->count, setup->self);
+}
+
+/* Whether the user wants to stop; progress asks on the caller's thread, which is worker 0. */
+static int asks_to_stop(void *self)
+{
+  const struct model_worker *w = self;
+  struct modelling *m = w->m;
+  if (mill_host.interrupted() || (w->worker == 0 && mill_seconds() - m->shown > LOOK_S && show(m, m->begin)))
+    atomic_store(&m->stop, 1);
+  return atomic_load(&m->stop);
+}
+
 static struct mill_model model_of(const struct modelling *m, uint32_t level, const uint32_t *type, const uint32_t *interval)
 {
   double span = 0;
@@ -119,7 +151,8 @@ static struct mill_model model_of(const struct modelling *m, uint32_t level, con
     const struct mill_interval *gap = &m->setup->counting.interval[interval[k]];
     span += ((double)gap->low + (double)gap->high) / 2;
   }
-  return (struct mill_model){m->bins, whole_bins(m, span), mill_model_chance(rate_of(m, type[0]), m->bin_s), level - 1};
+  return (struct mill_model){m->bins,   whole_bins(m, span), mill_model_chance(rate_of(m, type[0]), m->bin_s),
+                             level - 1, asks_to_stop,        NULL};
 }
 
 /* The null's probability that an occurrence begins in a bin. */
@@ -136,19 +169,26 @@ static double null_of(const struct modelling *m, const struct mill_model *model,
 
 static void model_episode(void *self, uint64_t i, uint32_t worker)
 {
-  const struct modelling *m = self;
+  struct modelling *m = self;
+  struct model_worker asks = {m, worker};
   const struct mill_episodes *episodes = m->setup->episodes;
   struct mill_test *test = &m->tests->test[m->begin + i];
   uint32_t type[MILL_LENGTH_MAX], interval[MILL_LENGTH_MAX], index;
   const uint32_t level = level_of(m->tests, episodes, m->begin + i, &index);
   mill_episode_nodes(episodes, level, index, type, interval);
-  const struct mill_model model = model_of(m, level, type, interval);
+  struct mill_model model = model_of(m, level, type, interval);
+  model.self = &asks;
+  if (atomic_load(&m->stop))
+    return;
   const uint64_t count = mill_episode_at(episodes, level, index)->count;
   test->strength = mill_model_strength(&model, count, m->ring[worker]);
+  test->threshold = mill_nan();
   if (m->setup->options->kind != MILL_SIGNIFICANCE_MODEL)
     return;
   const struct mill_moments null = mill_model_moments(&model, null_of(m, &model, type, interval), m->ring[worker]);
   test->expected = null.mean;
+  if (null.variance > 0)
+    test->threshold = mill_model_threshold(null, m->setup->options->epsilon);
   m->share[m->begin + i] = mill_model_p(null, count);
 }
 
@@ -164,10 +204,13 @@ static uint64_t longest_span(const struct modelling *m)
   return most < m->bins ? most : m->bins;
 }
 
-static int interrupted(uint64_t done, uint64_t all, const char *what, struct mill_error *error)
+static int interrupted(const struct modelling *m, uint64_t done, struct mill_error *error)
 {
+  const struct mill_significance_options *o = m->setup->options;
+  const int surrogates = o->kind == MILL_SIGNIFICANCE_SURROGATE;
   return mill_fail(error, MILL_INTERRUPTED,
-                   "interrupted after %" PRIu64 " of %" PRIu64 " %s; every level is complete, nothing is tested", done, all, what);
+                   "interrupted after %" PRIu64 " of %" PRIu64 " %s; every level is complete, nothing is tested",
+                   surrogates ? 0 : done, surrogates ? o->surrogates : m->tests->count, surrogates ? "surrogates" : "episodes");
 }
 
 /* Strengths and, where they are asked for, the model's expected counts and p. */
@@ -186,8 +229,10 @@ static int model_all(struct modelling *m, struct mill_error *error)
   for (uint64_t more; rc == 0 && m->begin < count; m->begin += more) {
     more = count - m->begin < (uint64_t)SLICE * workers ? count - m->begin : (uint64_t)SLICE * workers;
     mill_team_each(setup->counting.team, more, model_episode, m);
-    if (setup->options->kind == MILL_SIGNIFICANCE_MODEL && setup->progress && setup->progress(m->begin + more, count, setup->self))
-      rc = interrupted(m->begin + more, count, "episodes", error);
+    if (atomic_load(&m->stop))
+      rc = interrupted(m, m->begin, error);
+    else if (show(m, m->begin + more))
+      rc = interrupted(m, m->begin + more, error);
   }
   for (uint32_t w = 0; m->ring && w < workers; w++)
     mill_release(m->ring[w]);

@@ -14,6 +14,7 @@ struct mill_test {
   double expected; /* count under the null: the model's mean, or the mean over the surrogates */
   double strength; /* of mill_model_strength */
   double p, q;
+  double threshold; /* of mill_model_threshold at the asked level; NaN when the model's counts do not vary, and with surrogates */
 };
 
 struct mill_tests {

@@ -32,6 +32,28 @@ const char *mill_stream_unit(const struct mill_stream_info *info, uint32_t unit,
   return buffer;
 }
 
+int mill_stream_has_unit(const struct mill_stream_info *info, const char *name)
+{
+  for (uint32_t g = 0; g < info->group_count; g++) {
+    const struct mill_group *group = &info->group[g];
+    const size_t n = strlen(group->name);
+    const char *digits = info->group_count == 1 ? name : strncmp(name, group->name, n) == 0 && name[n] == ':' ? name + n + 1 : NULL;
+    char number[24];
+    int64_t index;
+    if (group->size == 1) {
+      if (strcmp(name, group->name) == 0)
+        return 1;
+      continue;
+    }
+    if (!digits || mill_text_int(digits, &index) < 0 || index < 0 || index >= group->size)
+      continue;
+    mill_text_format(number, sizeof number, "%" PRId64, index);
+    if (strcmp(number, digits) == 0)
+      return 1;
+  }
+  return 0;
+}
+
 /* Units of time, and how many decimals a time in them has. */
 static const struct time_unit {
   const char *name;

@@ -50,6 +50,9 @@ int mill_stream_convert(const char *from, const struct mill_stream_options *opti
    what does not fit ends in "…". */
 const char *mill_stream_unit(const struct mill_stream_info *info, uint32_t unit, char *buffer, size_t size);
 
+/* Whether there is a unit of that name. */
+int mill_stream_has_unit(const struct mill_stream_info *info, const char *name);
+
 /* Units over all groups. */
 uint64_t mill_stream_units(const struct mill_stream_info *info);
 

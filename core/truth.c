@@ -12,7 +12,6 @@
 #include "text.h"
 #include "truth.h"
 
-#define NAME_SIZE 8192
 #define BLANKS " \t"
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
@@ -66,25 +65,13 @@ static int sort_names(struct reader *r, struct mill_error *error)
   return 0;
 }
 
-/* Whether the recording has a unit of this name, though without an event. */
-static int is_silent(const struct reader *r, const char *name)
-{
-  const uint64_t units = mill_stream_units(r->types->info);
-  char *buffer = malloc(NAME_SIZE);
-  int found = 0;
-  for (uint64_t unit = 0; buffer && !found && unit < units; unit++)
-    found = strcmp(mill_stream_unit(r->types->info, (uint32_t)unit, buffer, NAME_SIZE), name) == 0;
-  free(buffer);
-  return found;
-}
-
 static int find_type(const struct reader *r, const struct mill_place *place, const char *name, uint32_t *type,
                      struct mill_error *error)
 {
   const struct named wanted = {name, 0}, *named = bsearch(&wanted, r->named, r->types->types, sizeof wanted, by_name);
   const char *near;
   *type = named ? named->type : MILL_NO_TYPE;
-  if (named || is_silent(r, name))
+  if (named || mill_stream_has_unit(r->types->info, name)) /* it may have no event */
     return 0;
   near = mill_text_nearest(name, (const char *const *)r->types->name, r->types->types);
   return mill_place_fail(error, place, "units", "the recording has no `%.60s`%s%s%s", name, near ? "; did you mean `" : "",

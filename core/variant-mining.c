@@ -1,13 +1,16 @@
-/* Variants of a mining job: the time is that of counting, without reading the file, the result are the frequent episodes and their
-   counts. Exact counters must agree; those that count upper bounds must have every frequent episode, with a count at least as high. */
+/* Variants of a mining job: the time is that of counting, without reading the file, the result are the frequent episodes, their counts,
+   and what tests say of them. Exact counters must agree; those that count upper bounds must have every frequent episode, with a count at
+   least as high, and agree with themselves. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
 #include "variant.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <xxhash.h>
 #include <spikemill/mining.h>
 #include "memory.h"
 #include "text.h"
@@ -22,6 +25,40 @@ static int stop(const struct mill_mining_progress *progress, void *self)
   (void)progress;
   (void)self;
   return mill_interrupted();
+}
+
+/* What tests say of an episode. */
+static const struct value {
+  const char *name;
+  size_t offset;
+} values[] = {
+    {"p", offsetof(struct mill_mining_episode, p)},
+    {"q", offsetof(struct mill_mining_episode, q)},
+    {"threshold", offsetof(struct mill_mining_episode, threshold)},
+    {"expected count", offsetof(struct mill_mining_episode, expected)},
+    {"strength", offsetof(struct mill_mining_episode, strength)},
+};
+#define VALUES (sizeof values / sizeof *values)
+
+/* -1: there is none; they are all at least 0. */
+static double value_of(const struct mill_mining_episode *episode, size_t i)
+{
+  double value;
+  memcpy(&value, (const char *)episode + values[i].offset, sizeof value);
+  return isnan(value) ? -1 : value;
+}
+
+static uint64_t hash_tests(const struct mill_mining *mining)
+{
+  struct mill_mining_episode episode;
+  uint64_t hash = 0;
+  for (uint64_t at = 0; mill_mining_frequent(mining, at, &episode) == 0; at++) {
+    double value[VALUES];
+    for (size_t i = 0; i < VALUES; i++)
+      value[i] = value_of(&episode, i);
+    hash = XXH64(value, sizeof value, hash);
+  }
+  return hash;
 }
 
 static int run(const struct mill_variant *variant, const char *path, struct mill_result *result, struct mill_error *error)
@@ -39,6 +76,9 @@ static int run(const struct mill_variant *variant, const char *path, struct mill
     result->memory_bytes = report.memory_bytes;
     result->bound = !report.exact;
     result->group = 0;
+    mill_text_format(result->counter, sizeof result->counter, "%s", report.counter);
+    result->tested = report.tested;
+    result->tests = report.tested ? hash_tests(mining) : 0;
     mill_text_format(result->hash, sizeof result->hash, "%016llx", (unsigned long long)report.count_hash);
   }
   mill_mining_free(mining);
@@ -85,20 +125,49 @@ static char *episode_text(const struct mill_mining *mining, const struct mill_mi
   return text;
 }
 
+/* Of the tests of an episode that both count alike, malloc'ed; *out_of_memory is set when there is one that cannot be said. */
+static char *other_test(struct mill_mining *const mining[2], const struct mill_mining_episode episode[2], const char *const name[2],
+                        int *out_of_memory)
+{
+  char number[2][32], *shown, *sentence;
+  size_t i = 0;
+  *out_of_memory = 0;
+  while (i < VALUES && value_of(&episode[0], i) == value_of(&episode[1], i))
+    i++;
+  if (i == VALUES)
+    return NULL;
+  for (int k = 0; k < 2; k++)
+    if (value_of(&episode[k], i) < 0)
+      mill_text_format(number[k], sizeof number[k], "none");
+    else
+      mill_text_double(number[k], value_of(&episode[k], i));
+  shown = episode_text(mining[0], &episode[0]);
+  sentence = shown ? mill_sentence("first difference: %s: %s %s with `%s`, %s with `%s` (intervals in ms)", shown, values[i].name,
+                                   number[0], name[0], number[1], name[1])
+                   : NULL;
+  free(shown);
+  *out_of_memory = !sentence;
+  return sentence;
+}
+
 /* Both list their episodes in one order, so that of the two at the first place where the lists differ one is missing in the other. */
 static char *first_difference(struct mill_mining *const mining[2], const char *const name[2])
 {
   struct mill_mining_episode episode[2];
   char *shown, *sentence;
-  int has[2], same, only;
+  int has[2], same, only, failed;
   for (uint64_t at = 0;; at++) {
     has[0] = mill_mining_frequent(mining[0], at, &episode[0]) == 0;
     has[1] = mill_mining_frequent(mining[1], at, &episode[1]) == 0;
     if (!has[0] && !has[1])
-      return mill_sentence("`%s` and `%s` gave other counts before, but not when they ran again", name[0], name[1]);
+      return mill_sentence("`%s` and `%s` gave other results before, but not when they ran again", name[0], name[1]);
     same = has[0] && has[1] && same_episode(&episode[0], &episode[1]);
-    if (same && episode[0].count == episode[1].count)
+    if (same && episode[0].count == episode[1].count) {
+      sentence = other_test(mining, episode, name, &failed);
+      if (sentence || failed)
+        return sentence;
       continue;
+    }
     only = !same && (!has[0] || (has[1] && has_episode(mining[1], at + 1, &episode[0])));
     break;
   }
@@ -200,6 +269,8 @@ const struct mill_subject mill_subject_mining = {
     .section = "mining",
     .hash = "hash of counts",
     .equal = "all variants found the same episodes and counts",
+    .equal_tested = "all variants found the same episodes and counts, with the same p and q",
+    .equal_bounds = "all variants of one counter gave the same upper bounds",
     .alone = "one variant",
     .key =
         {

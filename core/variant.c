@@ -79,12 +79,31 @@ int mill_subject_find(const char *path, const struct mill_subject **subject, con
   return 0;
 }
 
+/* Moves exact counters before counters of bounds; else the order stays. */
+static int put_exact_first(char **list, size_t count, struct mill_error *error)
+{
+  size_t exact = 0;
+  for (size_t i = 0; i < count; i++) {
+    char *name = list[i];
+    const struct mill_plugin *plugin;
+    if (mill_plugin_load(MILL_COUNTER, name, NULL, &plugin, error) < 0)
+      return -1;
+    if (!(plugin->flags & MILL_EXACT))
+      continue;
+    memmove(&list[exact + 1], &list[exact], (i - exact) * sizeof *list);
+    list[exact++] = name;
+  }
+  return 0;
+}
+
 int mill_variants_axis(struct mill_variants *v, enum mill_axis axis, const char *text, struct mill_error *error)
 {
   if (strcmp(text, "all") == 0 && axes[axis].kind) {
     v->list[axis] = mill_plugin_list(axes[axis].kind, NULL, NULL);
     for (v->length[axis] = 0; v->list[axis] && v->list[axis][v->length[axis]];)
       v->length[axis]++;
+    if (axis == MILL_AXIS_COUNTER && v->list[axis] && put_exact_first(v->list[axis], v->length[axis], error) < 0)
+      return -1;
   } else {
     v->list[axis] = mill_text_list(text, &v->length[axis]);
   }

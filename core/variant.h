@@ -24,9 +24,12 @@ const char *mill_axis_name(enum mill_axis axis);
 struct mill_result {
   double seconds;
   uint64_t memory_bytes;
-  char hash[40];                   /* as it is shown */
-  int group;                       /* results of one group must be equal */
-  int bound;                       /* 1: it is no result but a bound for those of its group */
+  char hash[40];    /* as it is shown */
+  int group;        /* results of one group must be equal */
+  int bound;        /* 1: it is no result but a bound for those of its group */
+  char counter[64]; /* of mining: bounds of one counter must be equal */
+  int tested;       /* 1: what is found was tested, too, */
+  uint64_t tests;   /* and the tests have this hash, which must be equal where `hash` must */
 };
 
 struct mill_variant {
@@ -34,19 +37,22 @@ struct mill_variant {
   struct mill_overrides overrides; /* the user's and the variant's own */
   uint32_t threads;                /* 0: not varied */
   /* Filled by runs. */
-  double *seconds;                 /* [runs] */
+  double *seconds; /* [runs] */
   uint32_t runs;
   double median, least, most;
   struct mill_result result;
-  int differs;                     /* from the first variant of its group; of bounds: they are none */
+  int differs;  /* from the first variant of its group, or from the first bounds of its counter */
+  int violated; /* of bounds: they are none */
 };
 
 struct mill_subject {
-  const char *what;                /* "networks": what its options are for */
-  const char *section;             /* keys of it, "SECTION.…", are its own */
-  const char *hash;                /* "hash of spikes:weights" */
-  const char *equal;               /* the sentence for results that are all the same */
-  const char *alone;               /* and when no group has two variants */
+  const char *what;                 /* "networks": what its options are for */
+  const char *section;              /* keys of it, "SECTION.…", are its own */
+  const char *hash;                 /* "hash of spikes:weights" */
+  const char *equal;                /* the sentence for results that are all the same, */
+  const char *equal_tested;         /* with tests, */
+  const char *equal_bounds;         /* and for bounds that are */
+  const char *alone;                /* and when no group has two variants */
   const char *key[MILL_AXIS_COUNT]; /* that a value of the axis sets; NULL: it does not vary; "": threads alone say it */
 
   /* One run over the whole; a failure after an interruption has the status MILL_INTERRUPTED. */
@@ -74,13 +80,14 @@ int mill_is_job(const char *path, int *job, struct mill_error *error);
 int mill_subject_find(const char *path, const struct mill_subject **subject, const char **found, struct mill_error *error);
 
 struct mill_variants {
-  char **list[MILL_AXIS_COUNT];    /* values of each axis, NULL: not varied */
+  char **list[MILL_AXIS_COUNT]; /* values of each axis, NULL: not varied */
   size_t length[MILL_AXIS_COUNT];
   struct mill_variant *variant;
   uint32_t count;
 };
 
-/* Sets an axis from "a,b" or "all" (every plugin of the kind). */
+/* Sets an axis from "a,b" or "all": every plugin of the kind, of counters those first that are exact, since others are measured by
+   the first. */
 int mill_variants_axis(struct mill_variants *variants, enum mill_axis axis, const char *text, struct mill_error *error);
 /* Makes the cross product, in the order of the axes, the last varying fastest, with room for `runs` times of each. */
 int mill_variants_cross(struct mill_variants *variants, const struct mill_subject *subject, const struct mill_overrides *overrides,

@@ -56,8 +56,7 @@ static int read_crossovers(struct counter *counter, const char *text, struct mil
   counter->crossovers = n;
   if (*p || !n)
     return counter->host->fail(error, MILL_USAGE,
-                               "crossover = %s: expected up to %d whole numbers below 10^19 separated by blanks, at `%s`", text,
-                               LEVELS, p);
+                               "crossover: expected up to %d whole numbers below 10^19 separated by blanks, at `%s`", LEVELS, p);
   return 0;
 }
 

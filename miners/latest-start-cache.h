@@ -27,7 +27,7 @@ struct ends {
 /* What is kept of one candidate. */
 struct record {
   uint64_t number; /* of the candidate within its level */
-  void *data;      /* level 2: its links; above: its ends, with room for one more */
+  void *data;      /* level 2: its links; above: its ends; with room for one more */
   uint32_t count;
   uint32_t a, b, j; /* its last two types and last interval */
 };
@@ -36,6 +36,7 @@ struct block {
   struct block *next;
   uint64_t bytes;
   uint32_t count;
+  int filled; /* of level 2: the links are written already */
   struct record record[];
 };
 
@@ -80,7 +81,7 @@ static const struct record *cache_parent(const struct cache *cache, uint32_t par
 
 static uint64_t data_bytes(uint32_t level, uint32_t count)
 {
-  return level == 2 ? count * sizeof(struct link) : (count + UINT64_C(2)) * sizeof(struct end);
+  return level == 2 ? (count + UINT64_C(1)) * sizeof(struct link) : (count + UINT64_C(2)) * sizeof(struct end);
 }
 
 /* A block with the records of those of a batch that reached the threshold, as far as there is room; NULL when there are none.

@@ -1,4 +1,4 @@
-/* Level 2 of latest-start: many pairs of types at once. The stream is swept with the window of an interval, which knows which
+/* Level 2 of latest-start, many pairs of types at once. The stream is swept with the window of an interval, which knows which
    first types have events in it; each event meets those and nothing else. So the work is that of the events that an interval
    joins, not of all pairs of types, and it is done for as many first types as there is room for when the first of them is asked
    for. Part of latest-start.c, which includes it. */
@@ -165,12 +165,12 @@ static const struct slot *sweep_count(struct sweep *sweep, uint32_t a, uint32_t 
   return sweep_slot(sweep, a, b, j);
 }
 
-/* Writes the links of all records of the blocks, which are in ascending order of first type. */
+/* Writes the links of all records of the blocks that are not filled, which are in ascending order of first type. */
 static void sweep_fill(struct sweep *sweep, const struct block *block)
 {
   sweep->rows = 0;
   for (; block; block = block->next)
-    for (const struct record *r = block->record; r < block->record + block->count; r++) {
+    for (const struct record *r = block->record; r < block->record + block->count && !block->filled; r++) {
       if (sweep->column[r->a] - sweep->first >= sweep->rows) {
         if (sweep->rows)
           sweep_all(sweep, 1);

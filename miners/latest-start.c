@@ -5,7 +5,7 @@
 
    A *link* of two types and an interval is an event of the second type with the events of the first that the interval reaches
    back to; the *ends* of a prefix are the events at which it ends, each with its latest start. Level 2 finds the links
-   (latest-start-pairs.h). From then on a candidate goes through the links of its last two types and looks up the newest end of
+   (latest-start-pairs.h, latest-start-join.h). From then on a candidate goes through the links of its last two types and looks up the newest end of
    its prefix in each: neither the stream nor times matter any more. Links and ends of what is kept are a cache of limited size
    (latest-start-cache.h); what it lacks is found from the types. */
 #include <stdint.h>
@@ -26,12 +26,26 @@
 #define SETTLE(value) (void)0
 #endif
 
+/* Writes a number into entries at … stop - 1, and into some behind them, which are written over next time. Returns stop. */
+static inline uint64_t fill_until(uint32_t *table, uint64_t at, uint64_t stop, uint32_t number)
+{
+  do {
+    for (uint32_t i = 0; i < FILL; i++)
+      table[at + i] = number;
+    at += FILL;
+  } while (at < stop);
+  return stop;
+}
+
+#include "latest-start-join.h"
+
 struct worker {
   struct end *end[2]; /* [longest + 2] each */
   uint32_t parent;    /* the prefix that is loaded, or NONE */
   struct ends prefix;
   uint32_t *table; /* [longest + 1 + FILL]: at i >> shift the number of the prefix's ends among events 0 … i | ((1 << shift) - 1) */
   uint32_t shift;
+  struct ranks ranks;
 };
 
 struct latest_start {
@@ -46,8 +60,8 @@ struct batch {
   struct latest_start *self;
   const struct mill_candidates *candidates;
   uint64_t *counts;
-  uint32_t *keep; /* [count]: how many links or ends each has, then the place of its record or NONE; NULL: none is kept */
-  const struct block *block; /* with these records; NULL while counting */
+  uint32_t *keep;      /* [count]: how many links or ends each has, then the place of its record or NONE; NULL: none is kept */
+  struct block *block; /* with these records; NULL while counting */
 };
 
 static uint32_t length(const struct mill_counter_input *in, uint32_t type)
@@ -81,17 +95,12 @@ static uint32_t first_beyond(const int64_t *time, uint32_t from, uint32_t count,
 static void load(struct worker *w, struct ends ends, uint32_t events)
 {
   const uint64_t entries = 64 + 16 * (uint64_t)ends.count; /* more than that would take longer to fill than they save */
-  uint32_t shift = 0, at = 0;
+  uint32_t shift = 0;
+  uint64_t at = 0;
   while (events >> shift > entries)
     shift++;
   for (uint32_t v = 0; v <= ends.count; v++) {
-    const uint32_t stop = v < ends.count ? (ends.end[v + 1].at - 1) >> shift : (events >> shift) + 1;
-    do { /* what is too much is written over next time */
-      for (uint32_t i = 0; i < FILL; i++)
-        w->table[at + i] = v;
-      at += FILL;
-    } while (at < stop);
-    at = stop;
+    at = fill_until(w->table, at, v < ends.count ? (ends.end[v + 1].at - 1) >> shift : (events >> shift) + 1, v);
   }
   w->prefix = ends;
   w->shift = shift;
@@ -242,6 +251,20 @@ static void take_candidate(const struct batch *batch, struct worker *w, uint64_t
     batch->keep[k] = ends;
 }
 
+/* A candidate of level 2 that is not swept: the same. */
+static void take_pair(const struct batch *batch, struct worker *w, uint64_t k)
+{
+  struct link *out = batch->block ? (struct link *)batch->block->record[batch->keep[k]].data : NULL;
+  uint32_t links;
+  const uint64_t count =
+      join(batch->self->input, &w->ranks, batch->candidates->type + 2 * k, batch->candidates->interval[k], out, &links);
+  if (batch->block)
+    return;
+  batch->counts[k] = count;
+  if (batch->keep)
+    batch->keep[k] = links;
+}
+
 static void take_slice(void *argument, uint64_t slice, uint32_t worker)
 {
   const struct batch *batch = (const struct batch *)argument;
@@ -249,7 +272,11 @@ static void take_slice(void *argument, uint64_t slice, uint32_t worker)
   for (uint64_t k = slice * SLICE; k < (slice + 1) * SLICE && k < c->count; k++) {
     if (c->level == 1)
       batch->counts[k] = count_type(batch->self->input, c->type[k]);
-    else if (!batch->block || batch->keep[k] != NONE)
+    else if (batch->block && batch->keep[k] == NONE)
+      continue;
+    else if (c->level == 2)
+      take_pair(batch, &batch->self->worker[worker], k);
+    else
       take_candidate(batch, &batch->self->worker[worker], k);
   }
 }
@@ -295,15 +322,18 @@ static int count(void *argument, const struct mill_candidates *candidates, uint6
   if (keeps && !batch.keep)
     return host->fail(error, MILL_RESOURCES, "no memory for a batch of %u candidates of level %u", c->count, c->level);
   for (uint32_t w = 0; w < self->input->workers; w++)
-    self->worker[w].parent = NONE;
-  if (c->level == 2)
+    self->worker[w].parent = self->worker[w].ranks.type = NONE;
+  const int sweeps = c->level == 2 && !join_is_better(self->input, self->sweep.columns, c);
+  if (sweeps)
     count_pairs(&batch);
   else
     take(&batch);
   if (keeps)
     batch.block = cache_block(&self->cache, c, counts, self->input->threshold, batch.keep);
-  if (batch.block && c->level > 2)
+  if (batch.block && !sweeps)
     take(&batch);
+  if (batch.block)
+    batch.block->filled = !sweeps;
   host->release(batch.keep);
   return 0;
 }
@@ -328,6 +358,7 @@ static void close_counter(void *argument)
     host->release(self->worker[i].end[0]);
     host->release(self->worker[i].end[1]);
     host->release(self->worker[i].table);
+    host->release(self->worker[i].ranks.number);
   }
   host->release(self->worker);
   host->release(self);
@@ -355,7 +386,8 @@ static int open_counter(const struct mill_host *host, const void *params, const 
     w->end[0] = (struct end *)host->allocate("ends of an episode", longest + UINT64_C(2), sizeof **w->end);
     w->end[1] = (struct end *)host->allocate("ends of an episode", longest + UINT64_C(2), sizeof **w->end);
     w->table = (uint32_t *)host->allocate("table of ends", longest + UINT64_C(1) + FILL, sizeof *w->table);
-    failed = !w->end[0] || !w->end[1] || !w->table;
+    w->ranks.number = (uint32_t *)host->allocate("events by time", ranks_room(longest) + UINT64_C(1) * FILL, sizeof(uint32_t));
+    failed = !w->end[0] || !w->end[1] || !w->table || !w->ranks.number;
   }
   if (failed) {
     close_counter(self);

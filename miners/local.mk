@@ -6,7 +6,7 @@ miners_counter_serial_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 
 pkglib_LTLIBRARIES += miners/counter-latest-start.la
 miners_counter_latest_start_la_SOURCES = miners/latest-start.c \
-  miners/latest-start-cache.h miners/latest-start-pairs.h
+  miners/latest-start-cache.h miners/latest-start-join.h miners/latest-start-pairs.h
 miners_counter_latest_start_la_CFLAGS = $(PLUGIN_CFLAGS)
 miners_counter_latest_start_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 

@@ -424,8 +424,7 @@ static inline int mapconcatenate_open(struct mapconcatenate *self, const struct 
 {
   *self = (struct mapconcatenate){.host = host, .in = in, .bounds = bounds, .segments = 1};
   if (segments & (segments - 1))
-    return host->fail(error, MILL_USAGE, "segments = %lld: expected a power of two, or 0 for one that is not below the threads",
-                      (long long)segments);
+    return host->fail(error, MILL_USAGE, "segments: expected a power of two, or 0 for one that is not below the threads");
   while (self->segments < (segments ? (uint64_t)segments : in->workers))
     self->segments *= 2;
   self->worker = (struct map_worker *)host->allocate("workers of segments", in->workers, sizeof *self->worker);

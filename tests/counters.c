@@ -53,6 +53,7 @@ struct mine {
 /* The candidates of a level, as counters get them. */
 struct level {
   uint32_t level, count;
+  uint32_t extended; /* the first so many may be parents */
   uint32_t type[CANDIDATES * BRUTE_NODES], interval[CANDIDATES * BRUTE_NODES], parent[CANDIDATES];
   uint64_t counts[COUNTERS][CANDIDATES];
 };
@@ -86,12 +87,12 @@ static void make_candidates(const struct mine *m, struct level *to, const struct
           add(to, from, kept, p, e, j);
 }
 
-/* Counts a level in pieces of drawn sizes. */
+/* Counts a level in pieces of drawn sizes, each of candidates that may be parents or of others. */
 static int count_level(struct mill_counting *counting, const struct mine *m, struct level *level, int c, struct mill_error *error)
 {
   const uint32_t n = level->level;
   for (uint32_t done = 0, piece; done < level->count; done += piece) {
-    const uint32_t left = level->count - done;
+    const uint32_t left = (done < level->extended ? level->extended : level->count) - done;
     piece = draw(2) ? left : 1 + (uint32_t)draw(left);
     struct mill_candidates candidates = {.level = n,
                                          .count = piece,
@@ -99,7 +100,7 @@ static int count_level(struct mill_counting *counting, const struct mine *m, str
                                          .type = level->type + done * n,
                                          .interval = n > 1 ? level->interval + done * (n - 1) : NULL,
                                          .parent = n > 1 ? level->parent + done : NULL,
-                                         .last = n == m->levels,
+                                         .last = n == m->levels || done >= level->extended,
                                          .total = level->count};
     if (mill_counting_count(counting, &candidates, level->counts[c] + done, error))
       return -1;
@@ -184,12 +185,13 @@ static int mine(const struct mine *m)
     add(level, NULL, NULL, 0, e, 0);
   while (good && level->count) {
     uint32_t n = 0;
+    level->extended = level->level < 3 || draw(4) ? level->count : (uint32_t)draw(level->count + 1);
     for (int c = 0; c < COUNTERS && good; c++)
       good = m->without[c] || !count_level(counting[c], m, level, c, &error);
     if (!good || !(good = check_level(m, level)) || level->level == m->levels)
       break;
     const uint64_t one_in = draw(4) ? UINT64_MAX : 3; /* of those that may be kept, sometimes, one is not */
-    for (uint32_t k = 0; k < level->count; k++)
+    for (uint32_t k = 0; k < level->extended; k++)
       if (level->counts[0][k] >= m->threshold && draw(one_in))
         kept[n++] = k;
     for (int c = 0; c < COUNTERS && good; c++)

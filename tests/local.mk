@@ -60,7 +60,7 @@ LDADD = core/libmill.la
 test_scripts = \
   tests/checkpoint.test \
   tests/commands.test \
-  tests/convert.test \
+  tests/convert-command.test \
   tests/compare.test \
   tests/cxx.test \
   tests/exports.test \
@@ -75,7 +75,7 @@ test_scripts = \
   tests/peers-neuron.test \
   tests/report.test \
   tests/run-mine.test \
-  tests/significance.test
+  tests/significance-command.test
 
 TESTS += $(check_PROGRAMS) $(test_scripts)
 test_headers = \
@@ -110,9 +110,11 @@ CLEANFILES += $(EXTRA_PROGRAMS)
 test_plugins = \
   counter-mapconcatenate-printed \
   counter-miscount \
+  counter-misled \
   counter-no-count \
   counter-older \
   counter-underbound \
+  counter-unsteady \
   delivery-other-kind \
   format-trial \
   neuron-clash \
@@ -198,7 +200,7 @@ CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/formats-foreign \
   tests/checkpoint.test \
   tests/commands.test \
-  tests/convert.test \
+  tests/convert-command.test \
   tests/counters \
   tests/compare.test \
   tests/generate-command.test \

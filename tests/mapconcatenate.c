@@ -152,7 +152,7 @@ static void bad_segments(void)
   struct mill_counting *counting;
   struct mill_error error = {.text = ""};
   ok(mill_counting_open(&setup, &counting, &error) && error.status == MILL_USAGE, "segments that are no power of two are refused");
-  is_str(error.text, "counter `mapconcatenate`: segments = 12: expected a power of two, or 0 for one that is not below the threads",
+  is_str(error.text, "counter `mapconcatenate`: segments: expected a power of two, or 0 for one that is not below the threads",
          "and it says so");
 }
 

@@ -28,7 +28,7 @@ static void test_published(void)
   static const struct {
     double e0, mean, variance, threshold;
   } row[] = {{.2, 3.548, 3.530, 12.0}, {.4, 27.902, 26.785, 51.0}, {.6, 89.995, 78.630, 129.7}, {.8, 196.364, 144.413, 250.1}};
-  const struct mill_model model = {20000, 15, mill_model_chance(22.5, 0.001), 3};
+  const struct mill_model model = {20000, 15, mill_model_chance(22.5, 0.001), 3, NULL, NULL};
   is_real(model.start, 1 - exp(-0.0225), 1e-15, "a spike in a bin at 22.5 Hz");
   for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
     const struct mill_moments m = mill_model_moments(&model, model.start * pow(row[i].e0, 3), ring);
@@ -56,7 +56,7 @@ static void test_recursion(void)
     const uint64_t bins = run % 40 ? 1 + below(&state, 3000) : BINS;
     const uint64_t span = 1 + below(&state, run % 7 ? 40 : 4000);
     const double p = run % 5 ? pow(10, -4.0 * below(&state, 1000) / 1000) : 1 - 0.001 * below(&state, 500);
-    const struct mill_model model = {bins, span, p, 1 + below(&state, 6)};
+    const struct mill_model model = {bins, span, p, 1 + below(&state, 6), NULL, NULL};
     const struct mill_moments want = moments_plainly(bins, span, p), got = mill_model_moments(&model, p, ring);
     const double scale[2] = {want.mean + 1e-300, want.variance + 1e-9 * (1 + want.mean * want.mean)};
     if (fabs(got.mean - want.mean) / scale[0] > worst[0])
@@ -421,6 +421,7 @@ static void test_against_plain(const char *path, const struct mill_event *event,
             !isnan(e.p) || !isnan(e.q) || !isnan(e.expected) || !isnan(e.strength) || fabs(e.rate * 1.001 - (double)e.count) > 1e-9;
       else
         check_episode(&e, trains, 99, &wrong);
+      wrong += !isnan(e.threshold);
       tested += e.length > 1;
     }
     mill_mining_report(m, &r);
@@ -449,7 +450,8 @@ static int same_tests(const struct mill_mining *a, const struct mill_mining *b)
       return 0;
     if (!more)
       return i > 0;
-    if (x.length > 1 && (x.p != y.p || x.q != y.q || x.expected != y.expected || x.strength != y.strength))
+    if (x.length > 1 && (x.p != y.p || x.q != y.q || x.expected != y.expected || x.strength != y.strength ||
+                         (!isnan(x.threshold) && x.threshold != y.threshold)))
       return 0;
   }
 }
@@ -490,8 +492,9 @@ static void test_model_episode(const char *path)
 {
   struct mill_mining_episode e;
   for (int given = 0; given < 2; given++) {
-    struct mill_mining *m = mined(path, SET("mining.intervals=(0,5] ms", "mining.support=50", "mining.significance=model",
-                                            given ? "mining.e0=0.3" : "mining.e0=independence", "mining.bin=0.5"));
+    struct mill_mining *m =
+        mined(path, SET("mining.intervals=(0,5] ms", "mining.support=50", "mining.significance=model",
+                        given ? "mining.e0=0.3" : "mining.e0=independence", "mining.bin=0.5", "mining.epsilon=0.01"));
     int found = 0;
     for (uint64_t i = 0; !mill_mining_episode(m, i, &e); i++) {
       if (e.length != 3 || e.type[0] != 0 || e.type[1] != 1 || e.type[2] != 2)
@@ -500,6 +503,7 @@ static void test_model_episode(const char *path)
       const struct mill_moments want = moments_plainly(2002, 10, start * link * link);
       is_real(e.expected, want.mean, 1e-9 * want.mean, "A B C: the expected count, %s", given ? "e0 given" : "independence");
       is_real(e.p, want.variance / pow((double)e.count - want.mean, 2), 1e-9, "A B C: p");
+      is_real(e.threshold, want.mean + sqrt(want.variance / 0.01), 1e-9 * e.threshold, "A B C: the count with a p of epsilon");
       ok(moments_plainly(2002, 10, start).mean < (double)e.count && e.strength == 1,
          "A B C: more often than sure links would make it, since A comes like a clock");
       ok(e.q >= e.p && e.q <= 1, "A B C: q");
@@ -508,6 +512,15 @@ static void test_model_episode(const char *path)
     is_int(found, 1, "A B C is there");
     mill_mining_free(m);
   }
+  int pairs = 0, wrong = 0; /* 2.5 s on average, in 1 s of recording */
+  struct mill_mining *m =
+      mined(path, SET("mining.intervals=(0,5000] ms", "mining.support=15", "mining.significance=model", "mining.max_length=2"));
+  for (uint64_t i = 0; !mill_mining_episode(m, i, &e); i++) {
+    pairs += e.length == 2;
+    wrong += e.length == 2 && (!isnan(e.threshold) || e.p != 1 || e.expected != 0);
+  }
+  ok(pairs && !wrong, "no threshold for %d pairs that the model has no room for", pairs);
+  mill_mining_free(m);
 }
 
 static int stop_testing(const struct mill_mining_progress *p, void *self)

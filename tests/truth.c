@@ -29,6 +29,8 @@ static const struct {
     {"[chain.1]\nunits = A X\ndelay_ms = 5\n", "t.ini:2: [chain.1] units = A X: the recording has no `X`"},
     {"[chain.1]\nunits = A neuron:1\ndelay_ms = 5\n", "no `neuron:1`; did you mean `neurons:1`?"},
     {"[chain.1]\nunits = A neurons:3\ndelay_ms = 5\n", "no `neurons:3`"},
+    {"[chain.1]\nunits = A neurons:02\ndelay_ms = 5\n", "no `neurons:02`"},
+    {"[chain.1]\nunits = A neurons:-1\ndelay_ms = 5\n", "no `neurons:-1`"},
     {"[chain.1]\nunits = A B C\ndelay_ms = 5 5 5\n", "t.ini:3: [chain.1] delay_ms = 5 5 5: 3 delays; expected one, or 2"},
     {"[chain.1]\nunits = A B\ndelay_ms = 0\n", "t.ini:3: [chain.1] delay_ms = 0: `0`: expected a time in ms above 0"},
     {"[chain.1]\nunits = A B C\ndelay_ms = 5 -5\n", "`-5`: expected"},

@@ -229,6 +229,99 @@ static void test_unbounded(void)
   mill_mining_free(m);
 }
 
+// Windows that leave events out, of a file and while spikes come: how many is said once.
+static void test_between(void)
+{
+  static struct mill_event event[MOST];
+  uint64_t state = 11;
+  const struct mill_stream_info info = bounded(-100, 850);
+  const uint32_t n = make(&state, event, -100, 850);
+  const char *const sets[] = {"mining.intervals=(0,2] ms", "mining.support=1", "mining.window=0.1", "mining.step=0.15", NULL};
+  char wanted[200];
+  struct mill_error error;
+  struct mill_mining *m, *w;
+  uint32_t between = 0, pushed = 0;
+  for (uint32_t i = 0; i < n; i++) /* six windows, the last one from 650 to 750 */
+    between += event[i].tick <= 650 && (event[i].tick + 99) % 150 >= 100;
+  m = opened(write_part("between.smk", &info, event, n), sets, &error);
+  if (!m)
+    bail("%s", error.text);
+  snprintf(wanted, sizeof wanted, "between.smk: %u events lie between windows, and are in none: step is longer than window",
+           between);
+  ok(between > 100 && strstr(noted, wanted), "a file, noted: %s", noted);
+  for (uint64_t k = 0; k < mill_mining_windows(m); k++) {
+    if (mill_mining_window(m, k, &w, &error))
+      bail("%s", error.text);
+    mill_mining_free(w);
+  }
+  const char *first = strstr(noted, "between windows");
+  ok(first && !strstr(first + 1, "between windows"), "once");
+  mill_mining_free(m);
+  noted[0] = 0;
+  if (mill_mining_open_live(in_folder("live.ini"), sets, 4, "live", &info, &m, &error))
+    bail("%s", error.text);
+  for (uint64_t k = 0; k < mill_mining_windows(m); k++) {
+    for (; pushed < n && event[pushed].tick <= mill_mining_window_stop(m, k) + 20; pushed++)
+      if (mill_mining_push(m, &event[pushed], 1, &error))
+        bail("%s", error.text);
+    if (mill_mining_window(m, k, &w, &error))
+      bail("%s", error.text);
+    mill_mining_free(w);
+  }
+  snprintf(wanted, sizeof wanted, "live: %u events lie between windows, and are in none", between);
+  first = strstr(noted, wanted);
+  ok(first && !strstr(first + strlen(wanted), "between windows"), "the same while the spikes come: %s", noted);
+  mill_mining_free(m);
+  put_text("one.csv", "type,time_ms\nA,1\nA,3\nA,8\n");
+  m = opened(in_folder("one.csv"), SET("mining.intervals=(0,1] ms", "mining.support=1", "mining.window=0.003", "mining.step=0.005"),
+             &error);
+  ok(m && !strstr(noted, "between"), "no event between: %s", noted);
+  mill_mining_free(m);
+}
+
+// Ticks as far from 0 as there are.
+static void test_extremes(void)
+{
+  static const struct mill_stream_info info = {.tick_ps = 1, .group_count = 1, .group = groups, .version = "", .config = ""};
+  static const int64_t first[] = {INT64_MAX, INT64_MAX - 2, INT64_MIN + 1, INT64_MIN};
+  struct mill_error error;
+  struct mill_mining *m, *w;
+  for (size_t i = 0; i < sizeof first / sizeof *first; i++) {
+    struct mill_event event[3];
+    const uint32_t n = first[i] == INT64_MAX ? 1 : 3;
+    for (uint32_t k = 0; k < n; k++)
+      event[k] = (struct mill_event){.tick = first[i] + (int64_t)k, .unit = k};
+    if (write_stream(in_folder("far.smk"), NULL, &info, event, n, 1, &error))
+      bail("%s", error.text);
+    m = opened(in_folder("far.smk"), SET("mining.intervals=(0,1] ps", "mining.support=1", "mining.window=1e-12"), &error);
+    if (first[i] == INT64_MIN) {
+      ok(!m && error.status == MILL_DATA && strstr(error.text, "the first event is at tick -9223372036854775808"),
+         "no tick is before the first event: %s", error.text);
+      continue;
+    }
+    if (!m)
+      bail("%s", error.text);
+    is_int((intmax_t)mill_mining_windows(m), n, "from tick %lld on: windows", (long long)first[i]);
+    int good = 1;
+    for (uint32_t k = 0; k < n; k++) {
+      if (mill_mining_window(m, k, &w, &error))
+        bail("%s", error.text);
+      const struct mill_mining_report r = reported(w);
+      good &=
+          r.events == 1 && r.first == first[i] + (int64_t)k && r.window_stop == r.first && mill_mining_window_stop(m, k) == r.first;
+      mill_mining_free(w);
+    }
+    ok(good, "each has its event");
+    mill_mining_free(m);
+  }
+  static const struct mill_event ends[] = {{.tick = INT64_MIN + 1, .unit = 0}, {.tick = INT64_MAX, .unit = 1}};
+  if (write_stream(in_folder("far.smk"), NULL, &info, ends, 2, 1, &error))
+    bail("%s", error.text);
+  ok(!opened(in_folder("far.smk"), SET("mining.intervals=(0,1] ps", "mining.support=1", "mining.window=1"), &error) &&
+         error.status == MILL_DATA && strstr(error.text, "more than 9223372036854775807 ticks"),
+     "more ticks than can be counted: %s", error.text);
+}
+
 static void test_errors(void)
 {
   static const struct {
@@ -266,6 +359,8 @@ int main(void)
   test_windows();
   test_live();
   test_unbounded();
+  test_between();
+  test_extremes();
   test_errors();
   spikes_end();
   is_int((intmax_t)mill_memory_held(), 0, "no memory is left behind");

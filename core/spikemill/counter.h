@@ -49,7 +49,7 @@ struct mill_counter_input {
   uint32_t workers;             /* of the team */
 };
 
-/* A batch of candidates of one level. Those of a level come in ascending order, those with the same parent together. */
+/* A batch of candidates of one level. They come in ascending order, those with the same parent together. */
 struct mill_candidates {
   uint32_t level;               /* nodes of each: 1 … 64 */
   uint32_t count;
@@ -58,7 +58,7 @@ struct mill_candidates {
   const uint32_t *interval;     /* [count][level - 1] indices into the input's intervals; NULL at level 1 */
   const uint32_t *parent;       /* [count] which of the episodes kept at the level before the candidate extends by its last node; NULL at
                                    level 1 */
-  uint32_t last;                /* 1: no level follows, so nothing of this one needs to be kept */
+  uint32_t last;                /* 1: none of them becomes a parent, so nothing of them needs to be kept */
   uint64_t total;               /* ABI 0.2. Candidates of the level, over all its batches, or a little more */
 };
 

@@ -97,6 +97,7 @@ struct mill_mining_report {
   double q;                     /* as asked for */
   uint64_t tested_candidates;   /* of levels 2 and up: what q is controlled over */
   uint64_t significant;         /* episodes with q at most that */
+  double epsilon;               /* level of the thresholds, with the model */
 };
 void mill_mining_report(const struct mill_mining *mining, struct mill_mining_report *report);
 
@@ -122,6 +123,8 @@ struct mill_mining_episode {
   double strength;              /* the conditional probability that, the same for each link, would make the count the mean of the model of
                                    Sastry and Unnikrishnan (arXiv 0808.3511); 1 when not even sure links would */
   double p, q;                  /* q: the least false discovery rate at which it is significant, over all candidates (Benjamini, Hochberg) */
+  double threshold;             /* with the model: the count whose p is report.epsilon; a count above it is significant at that level,
+                                   before it is one among many. NaN with surrogates, and when the model's counts do not vary: p is 1 then */
 };
 /* Of the listed ones (the job's key `reduce`), index 0 … report.listed-1: by length, then by types and intervals. 0, or -1 when there is
    none. */
