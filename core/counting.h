@@ -13,8 +13,8 @@ struct mill_counting_setup {
   const void *params;               /* its parameter block, NULL when it has none */
   const struct mill_event *event;   /* [events] in order of tick; not needed after open */
   uint64_t events;
-  uint32_t types;                       /* units are 0 … types-1 */
-  int ties;                             /* enum mill_ties */
+  uint32_t types;                   /* units are 0 … types-1 */
+  int ties;                         /* enum mill_ties */
   const struct mill_interval *interval; /* [interval_count]; stays the caller's, until close */
   uint32_t interval_count;
   uint64_t threshold, memory;

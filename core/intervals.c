@@ -7,14 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <spikemill/format.h>
 #include "job.h"
 #include "text.h"
 
-static const struct unit {
-  const char *name;
-  int shift; /* picoseconds: a power of ten */
-} units[] = {{"ps", 0}, {"ns", 3}, {"us", 6}, {"ms", 9}, {"s", 12}};
-#define UNITS (sizeof units / sizeof *units)
+#define UNITS "ps, ns, us (or µs), ms or s"
 
 /* One "(low,high]", pointing into the text. */
 struct item {
@@ -73,18 +70,17 @@ static int item_read(const char **text, struct item *item, struct mill_error *er
 }
 
 /* NULL after an error. */
-static const struct unit *unit_find(const struct item *item, struct mill_error *error)
+static const struct mill_time_unit *unit_find(const struct item *item, struct mill_error *error)
 {
-  for (size_t i = 0; i < UNITS; i++)
-    if (strlen(units[i].name) == item->unit_length && strncmp(units[i].name, item->unit, item->unit_length) == 0)
-      return &units[i];
-  mill_fail(error, MILL_USAGE, "`%.*s` is no unit of time here; expected ps, ns, us, ms or s",
-            (int)(item->unit_length < 40 ? item->unit_length : mill_text_cut(item->unit, 40)), item->unit);
-  return NULL;
+  const struct mill_time_unit *unit = mill_time_unit_find(item->unit, item->unit_length);
+  if (!unit)
+    mill_fail(error, MILL_USAGE, "`%.*s` is no unit of time here; expected " UNITS,
+              (int)(item->unit_length < 40 ? item->unit_length : mill_text_cut(item->unit, 40)), item->unit);
+  return unit;
 }
 
-static int bound_read(const char *text, size_t n, const struct unit *unit, const struct mill_defines *defines, int64_t *ps,
-                      struct mill_error *error)
+static int bound_read(const char *text, size_t n, const struct mill_time_unit *unit, const struct mill_defines *defines,
+                      int64_t *ps, struct mill_error *error)
 {
   char *copy = mill_text_trim(text, n), buffer[32];
   const char *number = NULL;
@@ -96,7 +92,7 @@ static int bound_read(const char *text, size_t n, const struct unit *unit, const
     mill_fail(error, MILL_USAGE, "a bound is missing; intervals are written as (0,5] (5,10] ms");
   else if (mill_job_number(copy, defines, buffer, &number, &inner) < 0)
     mill_fail(error, MILL_USAGE, "bound `%s`: %s", copy, inner.text);
-  else if (mill_text_scaled(number, unit->shift, ps) < 0)
+  else if (mill_text_scaled(number, unit->scale, ps) < 0)
     mill_fail(error, MILL_USAGE, "bound %s %s: expected a whole number of picoseconds, at most %lld of them", copy, unit->name,
               (long long)INT64_MAX);
   else
@@ -118,7 +114,7 @@ static int units_check(const struct item *item, uint32_t count, struct mill_erro
   for (uint32_t i = 0; i < count; i++)
     own += item[i].unit_length > 0;
   if (own == 0)
-    return mill_fail(error, MILL_USAGE, "there is no unit of time; expected ps, ns, us, ms or s at the end");
+    return mill_fail(error, MILL_USAGE, "there is no unit of time; expected " UNITS " at the end");
   if (own < count && (own > 1 || !item[count - 1].unit_length))
     return mill_fail(error, MILL_USAGE, "%u of %u intervals have a unit; expected one at the end, or one after each", own, count);
   return 0;
@@ -127,7 +123,7 @@ static int units_check(const struct item *item, uint32_t count, struct mill_erro
 static int interval_make(const struct item *item, const struct item *last, const struct mill_defines *defines,
                          struct mill_interval *interval, struct mill_error *error)
 {
-  const struct unit *unit = unit_find(item->unit_length ? item : last, error);
+  const struct mill_time_unit *unit = unit_find(item->unit_length ? item : last, error);
   int n = (int)(item->high + item->high_length + 1 - item->low);
   if (!unit || bound_read(item->low, item->low_length, unit, defines, &interval->low, error) < 0 ||
       bound_read(item->high, item->high_length, unit, defines, &interval->high, error) < 0)

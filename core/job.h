@@ -30,7 +30,7 @@ int mill_support_parse(const char *text, const struct mill_defines *defines, str
 int mill_support_count(const struct mill_support *support, uint64_t duration, int64_t tick_ps, uint64_t events, uint64_t *count,
                        struct mill_error *error);
 
-/* Reads "(0,5] (5,10] ms": one unit (ps, ns, us, ms, s) at the end for all of them or one after each. *interval, to be freed with free,
+/* Reads "(0,5] (5,10] ms": one unit (of mill_time_unit in <spikemill/format.h>) at the end for all of them or one after each. *interval, to be freed with free,
    is in picoseconds and in order of (low, high). Text without location. */
 int mill_intervals_parse(const char *text, const struct mill_defines *defines, struct mill_interval **interval, uint32_t *count,
                          struct mill_error *error);

@@ -126,6 +126,9 @@ static const struct {
     {"(4,6] (0,5] (5,10] ms", 3, {0, 5 * MS, 4 * MS, 6 * MS, 5 * MS, 10 * MS}}, // may overlap
     {"(0,1] us (2,3] ns (4,5] ps", 3, {0, 1000000, 4, 5, 2000, 3000}},
     {"(0,1]us (2,3]ns", 2, {0, 1000000, 2000, 3000}},
+    {"(0,5000] us", 1, {0, 5 * MS}},
+    {"(0,5000] \xc2\xb5s", 1, {0, 5 * MS}},                           // micro sign
+    {"(0,5000]\xce\xbcs (5,10] ms", 2, {0, 5 * MS, 5 * MS, 10 * MS}}, // Greek mu
     {"(0,0.1] s", 1, {0, 100 * MS}},
     {"(0.000000000001,1] s", 1, {1, 1000 * MS}},
     {"(0,9223372036854775807] ps", 1, {0, INT64_MAX}},
@@ -146,6 +149,7 @@ static const struct {
     {"(0,5]", "no unit"},
     {"(0,5] parsecs", "`parsecs` is no unit"},
     {"(0,5] MS", "`MS` is no unit"},
+    {"(0,5] \xc2\xb5", "` is no unit of time here; expected ps, ns, us (or \xc2\xb5s), ms or s"},
     {"(0,5] ms (5,10]", "have a unit"},
     {"(0,5] ms (5,10] ms (10,15]", "have a unit"},
     {"(0,5] (5,10] ms (10,15] ms", "have a unit"},

@@ -3,7 +3,9 @@
 #ifndef SPIKEMILL_FORMAT_H
 #define SPIKEMILL_FORMAT_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <spikemill/plugin.h>
 
 #ifdef __cplusplus
@@ -45,6 +47,29 @@ struct mill_stream_end {
   uint32_t complete;           /* 0: the run was interrupted and this is a part */
   uint32_t reserved;
 };
+
+/* A unit of time as texts name it: 10^scale ps. */
+struct mill_time_unit {
+  const char *name;
+  int scale;
+};
+
+/* Unit i = 0, 1, …: s, ms, us, ns, ps, then other spellings of these (µs, with either of the two letters); NULL when there are no more. */
+static inline const struct mill_time_unit *mill_time_unit(size_t i)
+{
+  static const struct mill_time_unit units[] = {{"s", 12}, {"ms", 9},        {"us", 6},       {"ns", 3},
+                                                {"ps", 0}, {"\xc2\xb5s", 6}, {"\xce\xbcs", 6}};
+  return i < sizeof units / sizeof *units ? &units[i] : NULL;
+}
+
+/* The unit that n bytes of a text name, or NULL. */
+static inline const struct mill_time_unit *mill_time_unit_find(const char *text, size_t n)
+{
+  const struct mill_time_unit *unit;
+  for (size_t i = 0; (unit = mill_time_unit(i)) && (strlen(unit->name) != n || memcmp(unit->name, text, n) != 0);)
+    i++;
+  return unit;
+}
 
 struct mill_format_ops {
   const char *extensions;      /* ".csv .tsv": space separated, with dots */

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <spikemill/format.h>
+
 __extension__ typedef unsigned __int128 decimal_wide; /* ticks × picoseconds in a tick need more than 64 bits */
 __extension__ typedef __int128 decimal_signed;
 
@@ -28,18 +30,11 @@ struct decimal {
   int place; /* its last digit stands for 10^place ps */
 };
 
-static const struct decimal_unit {
-  const char *name;
-  int scale; /* 10^scale ps */
-} decimal_units[] = {{"s", 12}, {"ms", 9}, {"us", 6}, {"ns", 3}, {"ps", 0}, {"\xc2\xb5s", 6}, {"\xce\xbcs", 6}};
-
 /* The power of ten that makes a unit picoseconds; -1 when n bytes of s are no unit. */
 static inline int decimal_scale(const char *s, size_t n)
 {
-  for (size_t i = 0; i < sizeof decimal_units / sizeof *decimal_units; i++)
-    if (strlen(decimal_units[i].name) == n && !memcmp(decimal_units[i].name, s, n))
-      return decimal_units[i].scale;
-  return -1;
+  const struct mill_time_unit *unit = mill_time_unit_find(s, n);
+  return unit ? unit->scale : -1;
 }
 
 /* s × 10^scale ps: DECIMAL_FINE, DECIMAL_NONE or DECIMAL_LARGE. */
@@ -188,13 +183,13 @@ static inline char *decimal_put_ms(char *out, int64_t tick, int64_t tick_ps)
 /* A tick in the largest unit of which it is a whole number, with a NUL: "40 us". Returns out. */
 static inline const char *decimal_put_length(char out[DECIMAL_TEXT], int64_t ps)
 {
-  static const int64_t power[] = {1000000000000, 1000000000, 1000000, 1000, 1};
-  int i = 0;
+  static const int64_t power[] = {1000000000000, 1000000000, 1000000, 1000, 1}; /* of the first units */
+  size_t i = 0;
   while (ps % power[i])
     i++;
   char *end = decimal_put_unsigned(out, (uint64_t)(ps / power[i]));
   *end++ = ' ';
-  strcpy(end, decimal_units[i].name);
+  strcpy(end, mill_time_unit(i)->name);
   return out;
 }
 
