@@ -8,6 +8,9 @@ bench_sections = \
   bench/sections/delivery \
   bench/sections/few-candidates \
   bench/sections/functions \
+  bench/sections/gpu-chunks \
+  bench/sections/gpu-construction \
+  bench/sections/gpu-delivery \
   bench/sections/latest-start \
   bench/sections/nest \
   bench/sections/plasticity \

@@ -154,11 +154,15 @@ static uint64_t largest_sum(const struct task *task, int aim, int exponent)
     uint64_t one, all;
     if (brings_nothing(w))
       continue;
-    if (w->rows) {
+    if (w->rows && w->rows->column) {
       run_pass(task, &pass);
       continue;
     }
     one = aim == SUM ? in_units(w->weight.a, exponent) : (uint64_t)llabs(w->weight_all);
+    for (uint32_t t = 0; w->rows && t < w->targets; t++)
+      task->sum[t] += one * (w->in_degree ? w->in_degree[t] : w->sources);
+    if (w->rows)
+      continue;
     if (__builtin_mul_overflow(one, (uint64_t)w->largest, &all) || __builtin_add_overflow(constant, all, &constant))
       return UINT64_MAX;
   }

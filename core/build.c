@@ -10,6 +10,7 @@
 
 #include <spikemill/device.h>
 #include <spikemill/plasticity.h>
+#include "cuda/gpu.h"
 #include "memory.h"
 #include "registry.h"
 #include "text.h"
@@ -91,6 +92,8 @@ static void estimate_projections(const struct mill_netfile *file, uint64_t *slot
     bytes = plus(plus(16 * ((uint64_t)p->connection.sources + 1), times(4 + each, n)),
                  mill_plastic_estimate(file, p, n, (uint32_t)likely_delay(p, file->dt)));
     transient = transient_bytes(&p->connection, n);
+    if (file->on_gpu && mill_gpu_makes(p)) /* only its degrees come to the host */
+      bytes = 8 * ((uint64_t)p->connection.sources + p->connection.targets);
     e->synapses = plus(e->synapses, n);
     e->synapse_bytes = plus(e->synapse_bytes, bytes);
     e->transient_bytes = transient > e->transient_bytes ? transient : e->transient_bytes;
@@ -191,7 +194,9 @@ static int connect_all(struct mill_simulation *sim, struct mill_error *error)
     struct mill_projection *p = &sim->projection[i];
     struct mill_weighing *w = &sim->weighing[i];
     struct mill_error inner = {0};
-    if (mill_connect(sim->team, &setup->connection, &sim->rows[i], &inner) < 0)
+    if (sim->gpu && mill_gpu_makes(setup))
+      sim->rows[i].synapses = mill_connection_estimate(&setup->connection); /* until it is made there */
+    else if (mill_connect(sim->team, &setup->connection, &sim->rows[i], &inner) < 0)
       return mill_place_refuse(error, &setup->place, inner.status, inner.text);
     *w = (struct mill_weighing){.name = setup->name,
                                 .rows = &sim->rows[i],
@@ -304,7 +309,8 @@ static int weigh_all(struct mill_simulation *sim, struct mill_error *error)
   return 0;
 }
 
-static int allocate_rings(struct mill_simulation *sim, struct mill_error *error)
+/* The length of an epoch. */
+static void measure_delays(struct mill_simulation *sim)
 {
   uint32_t shortest = MILL_EPOCH_MAX, longest = 0;
   for (uint32_t i = 0; i < sim->network.projection_count; i++) {
@@ -316,6 +322,10 @@ static int allocate_rings(struct mill_simulation *sim, struct mill_error *error)
   }
   sim->network.epoch_steps = shortest;
   sim->network.delay_max = longest;
+}
+
+static int allocate_rings(struct mill_simulation *sim, struct mill_error *error)
+{
   for (uint32_t i = 0; i < sim->network.population_count; i++) {
     struct mill_population *population = &sim->population[i];
     uint32_t deepest = 1;
@@ -347,6 +357,8 @@ static int prepare_strategies(struct mill_simulation *sim, struct mill_error *er
   uint32_t plastic = 0;
   for (uint32_t i = 0; i < sim->file->projection_count; i++)
     plastic += sim->plastic[i] != NULL;
+  if (sim->gpu)
+    return mill_build_generation(sim, &sim->generation[0], error) < 0 || mill_build_generation(sim, &sim->generation[1], error) < 0 ? -1 : 0;
   if (!plasticity->applicable(&sim->network, plastic, why, sizeof why))
     return mill_place_fail(error, &place, "plasticity", "`%s` cannot serve this network: %s", sim->file->plasticity.plugin->name,
                            why);
@@ -397,11 +409,24 @@ int mill_build(struct mill_simulation *sim, struct mill_error *error)
                                        .projection = sim->projection,
                                        .workers = sim->workers};
   sim->step = file->t0;
-  if (mill_build_populations(sim, error) < 0 || mill_build_stimuli(sim, error) < 0 || connect_all(sim, error) < 0 ||
-      weigh_all(sim, error) < 0 || allocate_rings(sim, error) < 0 || mill_plastic_build(sim, error) < 0)
+  if (mill_build_populations(sim, error) < 0 || mill_build_stimuli(sim, error) < 0 || connect_all(sim, error) < 0)
+    return -1;
+  measure_delays(sim);
+  if (sim->gpu && (mill_gpu_cut(sim, error) < 0 || mill_gpu_connect(sim, error) < 0))
+    return -1;
+  if (weigh_all(sim, error) < 0 || allocate_rings(sim, error) < 0 || mill_plastic_build(sim, error) < 0)
     return -1;
   end_drawing(sim);
   return prepare_strategies(sim, error);
+}
+
+int mill_build_rows(struct mill_simulation *sim, struct mill_error *error)
+{
+  for (uint32_t i = 0; sim->gpu && i < sim->network.projection_count; i++) {
+    if (mill_gpu_complete(sim, i, error) < 0)
+      return -1;
+  }
+  return 0;
 }
 
 void mill_build_free(struct mill_simulation *sim)

@@ -294,6 +294,8 @@ int mill_checkpoint_save(struct mill_simulation *sim, const char *path, struct m
   char *part = NULL;
   int rc;
   mill_plastic_flush(sim);
+  if (mill_build_rows(sim, error) < 0)
+    return -1;
   if (mill_output_begin(path, &part, error) < 0)
     return -1;
   f.stream = fopen(part, "w");
@@ -311,7 +313,9 @@ int mill_checkpoint_load(struct mill_simulation *sim, const char *path, struct m
   struct file f = {.path = path, .error = error};
   struct stat status;
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc = -1;
-  if (fd < 0 || fstat(fd, &status) < 0) {
+  if (mill_build_rows(sim, error) < 0) {
+    rc = -1;
+  } else if (fd < 0 || fstat(fd, &status) < 0) {
     mill_fail(error, MILL_DATA, "%s: cannot open the checkpoint: %s", path, strerror(errno));
   } else if (!S_ISREG(status.st_mode)) {
     mill_fail(error, MILL_DATA, "%s: not a regular file", path);

@@ -40,18 +40,23 @@ static void accumulator_text(char *text, size_t size, const struct mill_accumula
 static void print(const struct mill_simulation *sim, const struct mill_estimate *e)
 {
   const struct mill_network *n = &sim->network;
+  struct mill_simulation_report report;
   char a[32], b[32], c[32], d[32], text[160];
   uint64_t synapses = 0;
+  mill_simulation_report(sim, &report);
   for (uint32_t i = 0; i < n->projection_count; i++)
     synapses += n->projection[i].synapses;
   printf("%u neurons, %llu synapses; %lld steps of %.6g ms from step %lld, epochs of %u steps, longest delay %u steps\n",
          n->neurons, (unsigned long long)synapses, (long long)sim->file->duration, n->dt, (long long)sim->file->t0, n->epoch_steps,
          n->delay_max);
-  printf("cpu, %u thread%s, %s precision, delivery %s, plasticity %s\n", sim->workers, sim->workers == 1 ? "" : "s",
-         sim->file->precision ? "double" : "single", sim->file->delivery.plugin->name, sim->file->plasticity.plugin->name);
+  printf("%s%s%s%s, %u thread%s, %s precision, delivery %s, plasticity %s\n", report.backend, report.device ? " (" : "",
+         report.device ? report.device : "", report.device ? ")" : "", sim->workers, sim->workers == 1 ? "" : "s",
+         report.precision ? "double" : "single", report.delivery, report.plasticity);
   printf("memory: %s held (estimate %s: synapses %s, delay rings %s), %s free before\n", mill_memory_text(a, sim->memory_bytes),
          mill_memory_text(b, e->total_bytes), mill_memory_text(c, e->synapse_bytes), mill_memory_text(d, e->ring_bytes),
          mill_memory_text(text, mill_memory_free() + sim->memory_bytes));
+  if (report.device)
+    printf("memory of the GPU: %s held\n", mill_memory_text(a, report.memory_bytes - sim->memory_bytes));
   for (uint32_t p = 0; p < n->population_count; p++) {
     const struct mill_neuron_ops *ops = sim->run[p].ops;
     printf("population %s: %u × %s\n", n->population[p].name, n->population[p].size, sim->file->population[p].model.plugin->name);
@@ -113,11 +118,13 @@ static int print_json(const struct request *q, const struct mill_simulation *sim
   const struct mill_estimate *e = &sim->estimate;
   struct mill_simulation_report r;
   cJSON *object = cJSON_CreateObject();
+  char device[96];
   mill_simulation_report(sim, &r);
   cJSON_AddStringToObject(object, "version", mill_version());
   cJSON_AddStringToObject(object, "config", q->common.path);
   mill_json_int(object, "seed", r.seed);
-  cJSON_AddStringToObject(object, "backend", "cpu");
+  cJSON_AddStringToObject(object, "backend", r.backend);
+  cJSON_AddStringToObject(object, "device", r.device ? r.device : mill_processor_name(device, sizeof device));
   cJSON_AddStringToObject(object, "delivery", r.delivery);
   cJSON_AddStringToObject(object, "plasticity", r.plasticity);
   mill_json_int(object, "threads", r.threads);
@@ -198,7 +205,7 @@ static int check_job(struct request *q, struct mill_error *error)
                        q->common.path);
   }
   mill_text_format(threads, sizeof threads, "%lld", (long long)q->threads);
-  if (q->threads && mill_override_set(&q->common.overrides, "threads", "mining.threads", threads, error) < 0)
+  if (q->threads && mill_override_set(&q->common.overrides, "mining.threads", threads, error) < 0)
     return -1;
   if (mill_mining_open(q->common.path, (const char *const *)q->common.overrides.text, q->common.overrides.count, &mining, error) <
       0)

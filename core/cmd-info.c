@@ -12,11 +12,9 @@
 #include <spikemill/format.h>
 #include <spikemill/neuron-ops.h>
 #include <spikemill/stimulus.h>
-#include "memory.h"
 #include "param.h"
 #include "registry.h"
 #include "text.h"
-#include "threads.h"
 
 enum { TEMPLATE, QUIET, JSON, HELP };
 static const struct mill_option options[] = {
@@ -374,26 +372,6 @@ static int show_kinds(const struct request *r, int only, struct mill_error *erro
   return rc;
 }
 
-static int show_device(const struct request *r, struct mill_error *error)
-{
-  static const char cuda[] = "this version has no CUDA backend";
-  char name[300], memory[32];
-  uint64_t bytes = mill_memory_free();
-  mill_processor_name(name, sizeof name);
-  if (!r->flag[JSON]) {
-    printf("cpu: %u processors, %s, %s of memory free\n", mill_processors(), name, mill_memory_text(memory, bytes));
-    printf("cuda: %s\n", cuda);
-    return 0;
-  }
-  cJSON *o = cJSON_CreateObject();
-  cJSON *cpu = cJSON_AddObjectToObject(o, "cpu"), *gpu = cJSON_AddObjectToObject(o, "cuda");
-  int bad = json_text(cpu, "name", name) || !cJSON_AddNumberToObject(cpu, "processors", mill_processors()) ||
-            !cJSON_AddArrayToObject(gpu, "devices") || json_text(gpu, "reason", cuda);
-  if (!bad)
-    mill_json_int(cpu, "memory_free_bytes", bytes);
-  return json_print(o, bad, error);
-}
-
 /* ---- Command line */
 
 static int unknown_kind(const char *word, struct mill_error *error)
@@ -439,7 +417,7 @@ static int show(const struct request *r, struct mill_error *error)
   if (strcmp(r->word[0], "device") == 0) {
     if (r->words > 1)
       return mill_fail(error, MILL_USAGE, "`info device` takes no name, found `%s`", r->word[1]);
-    return show_device(r, error);
+    return mill_info_device(r->flag[JSON], error);
   }
   int kind = mill_kind_find(r->word[0]);
   if (kind == 0)

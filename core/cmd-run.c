@@ -65,8 +65,8 @@ static int print_json(const struct request *q, struct mill_simulation *sim, cons
   cJSON_AddStringToObject(object, "version", mill_version());
   cJSON_AddStringToObject(object, "config", q->common.path);
   mill_json_int(object, "seed", r.seed);
-  cJSON_AddStringToObject(object, "backend", "cpu");
-  cJSON_AddStringToObject(object, "device", mill_processor_name(device, sizeof device));
+  cJSON_AddStringToObject(object, "backend", r.backend);
+  cJSON_AddStringToObject(object, "device", r.device ? r.device : mill_processor_name(device, sizeof device));
   cJSON_AddStringToObject(object, "delivery", r.delivery);
   cJSON_AddStringToObject(object, "plasticity", r.plasticity);
   mill_json_int(object, "threads", r.threads);
@@ -79,9 +79,14 @@ static int print_json(const struct request *q, struct mill_simulation *sim, cons
   else
     cJSON_AddNullToObject(object, "real_time_factor");
   cJSON_AddNumberToObject(object, "setup_s", r.setup_s);
+  if (r.device)
+    cJSON_AddNumberToObject(object, "connect_s", r.connect_s);
   mill_json_int(object, "spikes", r.spikes);
   mill_json_hash(object, "spike_hash", r.spike_hash);
-  mill_json_hash(object, "weight_hash", mill_simulation_weight_hash(sim));
+  if (r.rows_on_device)
+    cJSON_AddNullToObject(object, "weight_hash");
+  else
+    mill_json_hash(object, "weight_hash", mill_simulation_weight_hash(sim));
   list = cJSON_AddArrayToObject(object, "populations");
   for (uint32_t i = 0; mill_simulation_population(sim, i, &p) == 0; i++) {
     cJSON *item = cJSON_CreateObject();
@@ -118,9 +123,12 @@ static void print_summary(const struct request *q, const struct mill_simulation 
     printf("went on from %.6g ms; ", (double)(r.begun - r.first) * r.dt);
   printf("%.6g ms simulated in %.3g s (set-up %.3g s): real-time factor %.3g\n", (double)(r.step - r.begun) * r.dt, r.wall_s,
          r.setup_s, r.step > r.begun ? r.wall_s * 1000 / ((double)(r.step - r.begun) * r.dt) : 0);
-  printf("%u neurons, %llu synapses, %s; %s delivery, %s plasticity, %u thread%s, %s precision\n", r.neurons,
-         (unsigned long long)r.synapses, mill_memory_text(memory, r.memory_bytes), r.delivery, r.plasticity, r.threads,
-         r.threads == 1 ? "" : "s", r.precision ? "double" : "single");
+  if (r.connect_s > 0)
+    printf("%llu synapses made on %s in %.3g s; ", (unsigned long long)r.synapses, r.device, r.connect_s);
+  printf("%u neurons, %llu synapses, %s; on %s%s%s%s: %s delivery, %s plasticity, %u thread%s, %s precision\n", r.neurons,
+         (unsigned long long)r.synapses, mill_memory_text(memory, r.memory_bytes), r.backend, r.device ? " (" : "",
+         r.device ? r.device : "", r.device ? ")" : "", r.delivery, r.plasticity, r.threads, r.threads == 1 ? "" : "s",
+         r.precision ? "double" : "single");
   printf("%llu spikes, %.4g synaptic events a second, spike hash %016llx\n", (unsigned long long)r.spikes,
          r.wall_s > 0 ? (double)r.synaptic_events / r.wall_s : 0, (unsigned long long)r.spike_hash);
   for (uint32_t i = 0; mill_simulation_population(sim, i, &p) == 0; i++)

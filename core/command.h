@@ -50,13 +50,13 @@ void mill_usage(FILE *out, const char *synopsis, const char *summary, const stru
 /* "spikemill: TEXT" on stderr; returns the status. */
 int mill_report_error(const struct mill_error *error);
 
-/* Texts "section.key=value" of --set, and "--option section.key=value" of other options. */
+/* Texts "section.key=value" made from options. */
 struct mill_overrides {
   char **text;
   size_t count, capacity;
 };
 int mill_override_add(struct mill_overrides *overrides, const char *text, struct mill_error *error);
-int mill_override_set(struct mill_overrides *overrides, const char *option, const char *key, const char *value, struct mill_error *error);
+int mill_override_set(struct mill_overrides *overrides, const char *key, const char *value, struct mill_error *error);
 void mill_overrides_free(struct mill_overrides *overrides);
 
 /* A whole number option in [least, most]. */
@@ -197,6 +197,9 @@ void mill_json_int(struct cJSON *object, const char *key, uint64_t value);
 void mill_json_hash(struct cJSON *object, const char *key, uint64_t value);
 /* Prints one object and a newline on stdout; frees it. Returns 0 or -1. */
 int mill_json_print(struct cJSON *object, struct mill_error *error);
+
+/* `info device`, as text or JSON on stdout. What this machine does not have is told with its reason; that is no failure. */
+int mill_info_device(int json, struct mill_error *error);
 
 /* Name of the processor, from the system; "cpu" when unknown. buffer ≥ 64. */
 const char *mill_processor_name(char *buffer, size_t size);

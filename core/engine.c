@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "cuda/gpu.h"
+
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&                           \
     !defined(__SANITIZE_THREAD__)
 #define CLONES __attribute__((target_clones("default", "avx2"), optimize("O3")))
@@ -289,6 +291,11 @@ static void settle_share(void *self, uint32_t w)
 
 void mill_engine_settle(struct mill_simulation *sim)
 {
+  if (sim->gpu) {
+    if (mill_gpu_fetch(sim, &sim->recorder.error) < 0)
+      sim->recorder.failed = 1;
+    return;
+  }
   mill_team_run(sim->team, settle_share, sim);
   for (uint32_t i = 0; i < sim->slice_count; i++)
     sim->slice_run[i].phase = MILL_PHASE_NEW;
@@ -300,6 +307,10 @@ void mill_engine_run(struct mill_simulation *sim, int64_t until)
   struct mill_generation *now = &sim->generation[sim->parity];
   if (until <= sim->step)
     return;
+  if (sim->gpu) {
+    mill_gpu_run(sim, until);
+    return;
+  }
   sim->until = until;
   now->first = sim->step;
   now->steps = until - sim->step < (int64_t)sim->network.epoch_steps ? (uint32_t)(until - sim->step) : sim->network.epoch_steps;

@@ -12,6 +12,19 @@ core_libmill_la_SOURCES = \
   core/connect.c \
   core/convert.c \
   core/counting.c \
+  core/cuda/cache.c \
+  core/cuda/compose.c \
+  core/cuda/device.c \
+  core/cuda/gpu-build.c \
+  core/cuda/gpu-connect.c \
+  core/cuda/gpu-cut.c \
+  core/cuda/gpu-network.c \
+  core/cuda/gpu-results.c \
+  core/cuda/gpu-run.c \
+  core/cuda/library.c \
+  core/cuda/program.c \
+  core/cuda/rows.c \
+  core/cuda/texts.c \
   core/edges.c \
   core/engine.c \
   core/episodes.c \
@@ -87,6 +100,15 @@ noinst_HEADERS += \
   core/choice.h \
   core/connect.h \
   core/counting.h \
+  core/cuda/api.h \
+  core/cuda/cache.h \
+  core/cuda/compose.h \
+  core/cuda/device.h \
+  core/cuda/gpu.h \
+  core/cuda/library.h \
+  core/cuda/program.h \
+  core/cuda/rows.h \
+  core/cuda/texts.h \
   core/episodes.h \
   core/expr.h \
   core/generate-private.h \
@@ -134,6 +156,7 @@ spikemillinclude_HEADERS = \
   core/spikemill/counter.h \
   core/spikemill/delivery.h \
   core/spikemill/device-math.h \
+  core/spikemill/device-network.h \
   core/spikemill/device-random.h \
   core/spikemill/device.h \
   core/spikemill/error.h \
@@ -173,6 +196,7 @@ spikemill_SOURCES = \
   core/cmd-mine.c \
   core/cmd-new.c \
   core/cmd-run.c \
+  core/info-device.c \
   core/main.c \
   core/mine-files.c \
   core/mine-graph.c \
@@ -188,3 +212,17 @@ spikemill_SOURCES = \
   core/variant-network.c \
   core/variant.c
 spikemill_LDADD = core/libmill.la
+
+# Texts for devices, which are compiled at run time: each as a list of its bytes, which the C file that holds it includes.
+device_texts = core/cuda/connect.cu core/cuda/forget.cu core/cuda/model.cu core/cuda/prelude.cu core/cuda/stimuli.cu core/cuda/update.cu
+device_headers = core/spikemill/device.h core/spikemill/device-math.h core/spikemill/device-network.h core/spikemill/device-random.h \
+  core/spikemill/neuron.h core/spikemill/propagator.h
+EXTRA_DIST += $(device_texts)
+BUILT_SOURCES += $(device_texts:.cu=.cu_text) $(device_headers:.h=.h_text)
+CLEANFILES += $(device_texts:.cu=.cu_text) $(device_headers:.h=.h_text)
+SUFFIXES = .cu .cu_text .h .h_text
+TO_BYTES = $(MKDIR_P) $(@D) && od -An -v -tu1 $< | $(SED) 's/[0-9][0-9]*/&,/g' >$@-t && mv -f $@-t $@
+.cu.cu_text:
+	$(AM_V_GEN)$(TO_BYTES)
+.h.h_text:
+	$(AM_V_GEN)$(TO_BYTES)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/gpu.h"
 #include "registry.h"
 #include "text.h"
 
@@ -245,14 +246,20 @@ static int read_strategy(struct mill_netfile *net, struct mill_error *error)
   const struct mill_given given = {&place, &net->defines, net->folder};
   struct mill_param_table tables[3] = {{strategy_specs, COUNT(strategy_specs)}, {0}, {0}};
   const char *delivery, *plasticity;
+  char why[256];
   int rc = -1;
   if (mill_section_parse(net, &place, strategy_specs, COUNT(strategy_specs), &v, error) < 0)
     goto done;
-  delivery = strcmp(v.delivery, "auto") != 0 ? v.delivery : largest_population(net) <= 65536 ? "row-wise" : "cache-aware";
+  net->on_gpu = net->backend == 2 || (net->backend == 0 && mill_gpu_serves(net, why, sizeof why) && mill_gpu_present());
+  delivery = strcmp(v.delivery, "auto") != 0      ? v.delivery
+             : net->on_gpu                        ? "shared-memory"
+             : largest_population(net) <= 65536   ? "row-wise"
+                                                  : "cache-aware";
   plasticity = strcmp(v.plasticity, "auto") != 0 ? v.plasticity : "event-driven";
   if (mill_choice_load(&given, "delivery", MILL_DELIVERY, delivery, &net->delivery, error) < 0 ||
       mill_choice_load(&given, "plasticity", MILL_PLASTICITY, plasticity, &net->plasticity, error) < 0)
     goto done;
+  net->on_gpu = net->backend == 2 || (net->on_gpu && mill_gpu_serves(net, why, sizeof why));
   net->history_words = (uint32_t)v.history_words;
   tables[1].specs = net->delivery.plugin->params;
   tables[1].count = net->delivery.plugin->param_count;
@@ -322,8 +329,8 @@ int mill_netfile_read(const char *path, const char *const *overrides, size_t ove
   }
   if (mill_ini_read(path, overrides, override_count, &net->ini, error) < 0 || check_sections(net, error) < 0 ||
       mill_defines_read(net->ini, &net->defines, error) < 0 || read_simulation(net, error) < 0 ||
-      mill_populations_read(net, error) < 0 || read_strategy(net, error) < 0 || mill_projections_read(net, error) < 0 ||
-      mill_stimuli_read(net, error) < 0 || mill_record_read(net, error) < 0)
+      mill_populations_read(net, error) < 0 || mill_projections_read(net, error) < 0 || mill_stimuli_read(net, error) < 0 ||
+      read_strategy(net, error) < 0 || mill_record_read(net, error) < 0)
     goto failed;
   *netfile = net;
   return 0;

@@ -64,6 +64,7 @@ struct mill_netfile {
   int accumulate;              /* bits: 32 or 64 */
   int off_grid;                /* 1: allowed */
   int backend;                 /* 0 auto, 1 cpu, 2 cuda */
+  int on_gpu;                  /* what that means here */
   struct mill_choice delivery, plasticity;
   uint32_t history_words;      /* usable words of the histories of plastic synapses' targets */
   uint32_t population_count, projection_count, stimulus_count;

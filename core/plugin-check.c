@@ -32,8 +32,8 @@ static const struct {
     [MILL_NEURON] = {"neuron", sizeof(struct mill_neuron_ops)},
     [MILL_SYNAPSE] = {"synapse", sizeof(struct mill_synapse_ops)},
     [MILL_PLASTICITY] = {"plasticity", sizeof(struct mill_plasticity_ops)},
-    [MILL_DELIVERY] = {"delivery", sizeof(struct mill_delivery_ops)},
-    [MILL_STIMULUS] = {"stimulus", sizeof(struct mill_stimulus_ops)},
+    [MILL_DELIVERY] = {"delivery", offsetof(struct mill_delivery_ops, device)},
+    [MILL_STIMULUS] = {"stimulus", offsetof(struct mill_stimulus_ops, device)},
     [MILL_COUNTER] = {"counter", offsetof(struct mill_counter_ops, tell)},
     [MILL_FORMAT] = {"format", sizeof(struct mill_format_ops)},
 };
@@ -41,7 +41,8 @@ static const struct {
 /* Size of the descriptor in each minor version. */
 static const uint32_t descriptor_size[] = {
     offsetof(struct mill_plugin, source),
-    sizeof(struct mill_plugin),
+    offsetof(struct mill_plugin, source_name),
+    offsetof(struct mill_plugin, source_name),
     sizeof(struct mill_plugin),
 };
 _Static_assert(sizeof descriptor_size / sizeof *descriptor_size == MILL_ABI_MINOR + 1, "one size for each minor version");

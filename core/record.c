@@ -122,6 +122,8 @@ static int write_weights(struct mill_simulation *sim, struct mill_error *error)
     strcat(time, ",");
   }
   mill_plastic_flush(sim);
+  if (mill_build_rows(sim, error) < 0)
+    return -1;
   for (uint32_t k = 0; k < record->weight_count; k++) {
     const struct mill_projection *p = &sim->projection[record->weight[k]];
     for (uint32_t s = 0; s < sim->population[p->source].size; s++) {
@@ -286,45 +288,63 @@ static int reserve(struct mill_recorder *r, uint64_t n)
   return 0;
 }
 
-/* A counting sort by step; lists are in order of neurons already. */
-static int take_spikes(struct mill_simulation *sim, const struct mill_generation *g)
+uint64_t mill_spikes_count(const struct mill_spike *const *lists, const uint32_t *count, uint32_t populations, uint64_t *begin)
 {
-  struct mill_recorder *r = &sim->recorder;
-  uint64_t at[MILL_EPOCH_MAX + 1] = {0}, n;
-  for (uint32_t p = 0; p < sim->network.population_count; p++) {
-    for (uint32_t k = 0; k < g->count[p]; k++) {
-      for (uint32_t mask = g->spikes[p][k].mask; mask; mask &= mask - 1)
-        at[__builtin_ctz(mask) + 1]++;
+  memset(begin, 0, (MILL_EPOCH_MAX + 1) * sizeof *begin);
+  for (uint32_t p = 0; p < populations; p++) {
+    for (uint32_t k = 0; k < count[p]; k++) {
+      for (uint32_t mask = lists[p][k].mask; mask; mask &= mask - 1)
+        begin[__builtin_ctz(mask) + 1]++;
     }
   }
   for (uint32_t s = 0; s < MILL_EPOCH_MAX; s++)
-    at[s + 1] += at[s];
-  n = at[MILL_EPOCH_MAX];
+    begin[s + 1] += begin[s];
+  return begin[MILL_EPOCH_MAX];
+}
+
+void mill_spikes_sort(const struct mill_population *population, const struct mill_spike *const *lists, const uint32_t *count,
+                      uint32_t populations, int64_t first, uint64_t *begin, struct mill_event *event)
+{
+  for (uint32_t p = 0; p < populations; p++) {
+    for (uint32_t k = 0; k < count[p]; k++) {
+      for (uint32_t mask = lists[p][k].mask; mask; mask &= mask - 1) {
+        const uint32_t bit = (uint32_t)__builtin_ctz(mask);
+        event[begin[bit]++] = (struct mill_event){first + bit + 1, population[p].first + lists[p][k].neuron, 0};
+      }
+    }
+  }
+}
+
+static int record_spikes(struct mill_simulation *sim, const struct mill_event *event, uint64_t n)
+{
+  struct mill_recorder *r = &sim->recorder;
+  for (uint64_t i = 0, p = 0; i < n; i++) {
+    uint32_t unit = event[i].unit;
+    while (unit < sim->population[p].first || unit - sim->population[p].first >= sim->population[p].size)
+      p = unit < sim->population[p].first ? 0 : p + 1;
+    r->population_spikes[p]++;
+    mill_spike_hash_add(r->hash, event[i].tick, (uint32_t)p, unit - sim->population[p].first);
+    if (r->file_hash)
+      mill_spike_hash_add(r->file_hash, event[i].tick, (uint32_t)p, unit - sim->population[p].first);
+  }
+  r->spikes += n;
+  if (r->sink && n)
+    r->sink(event, n, r->sink_self);
+  return r->writer && n ? mill_writer_push(r->writer, event, n, &r->error) : 0;
+}
+
+static int take_spikes(struct mill_simulation *sim, const struct mill_generation *g)
+{
+  struct mill_recorder *r = &sim->recorder;
+  const struct mill_spike *const *lists = (const struct mill_spike *const *)g->spikes;
+  const uint32_t populations = sim->network.population_count;
+  uint64_t begin[MILL_EPOCH_MAX + 1], n = mill_spikes_count(lists, g->count, populations, begin);
   if (n == 0)
     return 0;
   if (reserve(r, n) < 0)
     return -1;
-  for (uint32_t p = 0; p < sim->network.population_count; p++) {
-    for (uint32_t k = 0; k < g->count[p]; k++) {
-      for (uint32_t mask = g->spikes[p][k].mask; mask; mask &= mask - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(mask);
-        r->event[at[bit]++] = (struct mill_event){g->first + bit + 1, sim->population[p].first + g->spikes[p][k].neuron, 0};
-        r->population_spikes[p]++;
-      }
-    }
-  }
-  for (uint64_t i = 0, p = 0; i < n; i++) {
-    uint32_t unit = r->event[i].unit;
-    while (unit < sim->population[p].first || unit - sim->population[p].first >= sim->population[p].size)
-      p = unit < sim->population[p].first ? 0 : p + 1;
-    mill_spike_hash_add(r->hash, r->event[i].tick, (uint32_t)p, unit - sim->population[p].first);
-    if (r->file_hash)
-      mill_spike_hash_add(r->file_hash, r->event[i].tick, (uint32_t)p, unit - sim->population[p].first);
-  }
-  r->spikes += n;
-  if (r->sink)
-    r->sink(r->event, n, r->sink_self);
-  return r->writer ? mill_writer_push(r->writer, r->event, n, &r->error) : 0;
+  mill_spikes_sort(sim->population, lists, g->count, populations, g->first, begin, r->event);
+  return record_spikes(sim, r->event, n);
 }
 
 static int take_samples(struct mill_simulation *sim, const struct mill_generation *g)
@@ -347,6 +367,13 @@ static int take_samples(struct mill_simulation *sim, const struct mill_generatio
     }
   }
   return ferror(r->state.out) ? mill_fail(&r->error, MILL_RESOURCES, "%s: %s", r->state.path, strerror(errno)) : 0;
+}
+
+void mill_record_events(struct mill_simulation *sim, const struct mill_generation *g, const struct mill_event *event, uint64_t n)
+{
+  struct mill_recorder *r = &sim->recorder;
+  if (!r->failed && (record_spikes(sim, event, n) < 0 || (r->state.out && take_samples(sim, g) < 0)))
+    r->failed = 1;
 }
 
 void mill_record_epoch(struct mill_simulation *sim, const struct mill_generation *g)

@@ -10,7 +10,9 @@
 
 #include <spikemill/spikemill.h>
 #include "checkpoint.h"
+#include "cuda/gpu.h"
 #include "memory.h"
+#include "registry.h"
 #include "plastic.h"
 
 #ifndef PACKAGE_VERSION
@@ -27,6 +29,20 @@ double mill_seconds(void)
 const char *mill_version(void)
 {
   return PACKAGE_VERSION;
+}
+
+static int open_gpu(struct mill_simulation *sim, struct mill_error *error)
+{
+  const struct mill_place place = {sim->file->ini, mill_ini_section_find(sim->file->ini, "simulation")};
+  char why[256];
+  struct mill_error inner = {0};
+  if (!mill_gpu_serves(sim->file, why, sizeof why))
+    return mill_place_fail(error, &place, "backend", "the network cannot run on a GPU: %s", why);
+  if (mill_gpu_open(sim, &inner) == 0)
+    return 0;
+  mill_place_fail(error, &place, "backend", "%s", inner.text);
+  error->status = inner.status;
+  return -1;
 }
 
 int mill_simulation_open(const char *path, const struct mill_options *options, struct mill_simulation **simulation,
@@ -46,12 +62,8 @@ int mill_simulation_open(const char *path, const struct mill_options *options, s
   }
   if (mill_netfile_read(path, options->overrides, options->override_count, &sim->file, error) < 0)
     goto failed;
-  if (sim->file->backend == 2) {
-    struct mill_place place = {sim->file->ini, mill_ini_section_find(sim->file->ini, "simulation")};
-    mill_place_fail(error, &place, "backend", "this version has no CUDA backend: use cpu or auto");
-    error->status = MILL_RESOURCES;
+  if (sim->file->on_gpu && open_gpu(sim, error) < 0)
     goto failed;
-  }
   sim->config = mill_ini_text(sim->file->ini);
   if (!sim->config) {
     mill_fail(error, MILL_RESOURCES, "out of memory");
@@ -66,7 +78,8 @@ int mill_simulation_open(const char *path, const struct mill_options *options, s
               (long long)sim->begun, (long long)(sim->file->t0 + sim->file->duration));
     goto failed;
   }
-  if (mill_record_open(sim, error) < 0)
+  if ((sim->gpu && mill_gpu_build(sim, error) < 0) || mill_record_open(sim, error) < 0 ||
+      (sim->gpu && mill_gpu_ready(sim, error) < 0))
     goto failed;
   sim->setup_s = mill_seconds() - start;
   sim->memory_bytes = mill_memory_held() - held;
@@ -119,6 +132,7 @@ void mill_simulation_free(struct mill_simulation *sim)
   if (!sim)
     return;
   mill_record_abandon(sim);
+  mill_gpu_free(sim);
   mill_build_free(sim);
   mill_record_free_recorder(sim);
   mill_team_free(sim->team);
@@ -137,10 +151,11 @@ void mill_simulation_listen(struct mill_simulation *sim, void (*sink)(const stru
 
 void mill_simulation_report(const struct mill_simulation *sim, struct mill_simulation_report *report)
 {
-  uint64_t synapses = 0, events = 0;
+  int absent = 0;
+  uint64_t synapses = 0, events = sim->gpu ? sim->gpu->synaptic_events : 0;
   for (uint32_t i = 0; i < sim->network.projection_count; i++)
-    synapses += sim->projection[i].synapses;
-  for (uint32_t w = 0; w < sim->workers; w++)
+    synapses += sim->projection[i].synapses, absent |= !sim->projection[i].row;
+  for (uint32_t w = 0; sim->worker && w < sim->workers; w++)
     events += sim->worker[w].synaptic_events;
   *report = (struct mill_simulation_report){.dt = sim->file->dt,
                                             .first = sim->file->t0,
@@ -153,21 +168,29 @@ void mill_simulation_report(const struct mill_simulation *sim, struct mill_simul
                                             .projections = sim->network.projection_count,
                                             .neurons = sim->network.neurons,
                                             .precision = sim->file->precision,
+                                            .backend = sim->gpu ? "cuda" : "cpu",
+                                            .connect_s = sim->gpu ? sim->gpu->connect_s : 0,
+                                            .rows_on_device = absent,
+                                            .device = sim->gpu ? sim->gpu->cuda->properties.name : NULL,
                                             .delivery = sim->file->delivery.plugin->name,
                                             .plasticity = sim->file->plasticity.plugin->name,
                                             .synapses = synapses,
                                             .spikes = sim->recorder.spikes,
                                             .synaptic_events = events,
                                             .spike_hash = mill_spike_hash_value(sim->recorder.hash),
-                                            .memory_bytes = sim->memory_bytes,
+                                            .memory_bytes = sim->memory_bytes + (sim->gpu ? sim->gpu->bytes : 0),
                                             .setup_s = sim->setup_s,
                                             .wall_s = sim->wall_s};
 }
 
 uint64_t mill_simulation_weight_hash(struct mill_simulation *sim)
 {
+  struct mill_error error;
   mill_plastic_flush(sim);
-  return mill_weight_hash(&sim->network);
+  if (mill_build_rows(sim, &error) == 0)
+    return mill_weight_hash(&sim->network);
+  mill_note("the hash of the weights is not known: %s", error.text);
+  return 0;
 }
 
 int mill_simulation_population(const struct mill_simulation *sim, uint32_t index, struct mill_population_report *report)
@@ -190,10 +213,12 @@ static struct mill_population *find(const struct mill_simulation *sim, const cha
   return NULL;
 }
 
-int mill_simulation_state(const struct mill_simulation *sim, const char *population, const char *variable, double *values)
+int mill_simulation_state(struct mill_simulation *sim, const char *population, const char *variable, double *values)
 {
   const struct mill_population *p = find(sim, population);
   const struct mill_population_run *run = p ? &sim->run[p->index] : NULL;
+  if (sim->gpu && mill_gpu_fetch(sim, NULL) < 0)
+    return -1;
   for (uint32_t s = 0; run && s < run->ops->state_count; s++) {
     if (strcmp(run->ops->state[s].name, variable) != 0)
       continue;

@@ -156,6 +156,7 @@ struct mill_simulation {
   struct mill_population_run *run;
   struct mill_stimulus_run *stimulus;
   struct mill_plastic_run **plastic;       /* [projections] NULL: static */
+  struct mill_gpu *gpu;                    /* NULL: the host simulates */
   const struct mill_plasticity_ops *plasticity;
   const struct mill_delivery_ops *delivery;
   void *delivery_self;
@@ -195,9 +196,14 @@ void mill_build_free(struct mill_simulation *simulation);
 int mill_build_populations(struct mill_simulation *simulation, struct mill_error *error);
 int mill_build_stimuli(struct mill_simulation *simulation, struct mill_error *error);
 int mill_build_slices(struct mill_simulation *simulation, const struct mill_delivery_ops *delivery, struct mill_error *error);
+/* The lists of an epoch's spikes, which mill_build_slices makes too. */
+int mill_build_generation(struct mill_simulation *simulation, struct mill_generation *generation, struct mill_error *error);
 void mill_build_populations_free(struct mill_simulation *simulation);
 void mill_build_stimuli_free(struct mill_simulation *simulation);
 void mill_build_slices_free(struct mill_simulation *simulation);
+
+/* Makes the rows on the host that only a device has: for what goes through all synapses. */
+int mill_build_rows(struct mill_simulation *simulation, struct mill_error *error);
 
 /* Simulates steps step … until-1. */
 void mill_engine_run(struct mill_simulation *simulation, int64_t until);
@@ -211,6 +217,14 @@ void mill_write_config(FILE *out, const char *config);
 int mill_record_prepare(struct mill_simulation *simulation, struct mill_error *error);
 int mill_record_open(struct mill_simulation *simulation, struct mill_error *error);
 void mill_record_epoch(struct mill_simulation *simulation, const struct mill_generation *generation);
+/* The same with the spikes in order of (step, population, neuron) already; of the generation, steps and samples are read. */
+void mill_record_events(struct mill_simulation *simulation, const struct mill_generation *generation, const struct mill_event *event,
+                        uint64_t n);
+/* A counting sort of an epoch's lists by step. The first counts: begin[MILL_EPOCH_MAX + 1] is where each step begins, and the number of all is
+   returned. The second writes the events, and moves begin on. Any thread. */
+uint64_t mill_spikes_count(const struct mill_spike *const *lists, const uint32_t *count, uint32_t populations, uint64_t *begin);
+void mill_spikes_sort(const struct mill_population *population, const struct mill_spike *const *lists, const uint32_t *count,
+                      uint32_t populations, int64_t first, uint64_t *begin, struct mill_event *event);
 /* The step up to which the run goes on before mill_record_step is called, which records what is due at the step that is reached. */
 int64_t mill_record_next(const struct mill_simulation *simulation);
 void mill_record_step(struct mill_simulation *simulation);

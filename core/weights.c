@@ -237,7 +237,9 @@ void mill_weighing_free(struct mill_weighing *w)
 {
   mill_release(w->weight_store);
   mill_release(w->delay_store);
+  mill_release(w->in_degree);
   w->weight_store = w->delay_store = NULL;
+  w->in_degree = NULL;
 }
 
 static int64_t quanta_at(const struct mill_projection *p, uint64_t i)

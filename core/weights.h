@@ -13,7 +13,8 @@
 /* What one projection brings to one receptor. */
 struct mill_weighing {
   const char *name;                /* of the projection or stimulus, for messages */
-  const struct mill_rows *rows;    /* NULL for a stimulus */
+  const struct mill_rows *rows;    /* NULL for a stimulus; without columns when a device has them and all weights are one number */
+  uint32_t *in_degree;             /* [targets] then, to be released; NULL: not counted, and `sources` is the most it can be */
   uint32_t sources, targets;
   struct mill_dist weight;         /* not used when edges give weights */
   struct mill_dist delay;          /* ms; not used when edges give delays */

@@ -91,3 +91,9 @@ pkglib_LTLIBRARIES += plugins/delivery-shared-memory.la
 plugins_delivery_shared_memory_la_SOURCES = plugins/delivery/shared-memory.c plugins/delivery/rows.h
 plugins_delivery_shared_memory_la_CFLAGS = $(PLUGIN_CFLAGS)
 plugins_delivery_shared_memory_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+
+# Their texts for devices; core/local.mk says how they become bytes.
+plugin_texts = plugins/delivery/cache-aware.cu plugins/delivery/row-wise.cu plugins/delivery/shared-memory.cu plugins/stimuli/poisson.cu
+EXTRA_DIST += $(plugin_texts)
+BUILT_SOURCES += $(plugin_texts:.cu=.cu_text)
+CLEANFILES += $(plugin_texts:.cu=.cu_text)

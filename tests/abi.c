@@ -32,7 +32,7 @@ static const struct pin pins[] = {
   AT(mill_plugin, pointer_size, 12), AT(mill_plugin, kind, 14), AT(mill_plugin, flags, 16), AT(mill_plugin, ops_size, 20),
   AT(mill_plugin, params_size, 24), AT(mill_plugin, param_count, 28), AT(mill_plugin, name, 32), AT(mill_plugin, version, 40),
   AT(mill_plugin, summary, 48), AT(mill_plugin, licence, 56), AT(mill_plugin, params, 64), AT(mill_plugin, ops, 72),
-  AT(mill_plugin, source, 80), AT(mill_plugin, source_end, 88), SIZE(mill_plugin, 96),
+  AT(mill_plugin, source, 80), AT(mill_plugin, source_end, 88), AT(mill_plugin, source_name, 96), SIZE(mill_plugin, 104),
 
   AT(mill_param_spec, key, 0), AT(mill_param_spec, unit, 8), AT(mill_param_spec, deflt, 16), AT(mill_param_spec, choices, 24),
   AT(mill_param_spec, doc, 32), AT(mill_param_spec, min, 40), AT(mill_param_spec, max, 48), AT(mill_param_spec, offset, 56),
@@ -93,7 +93,8 @@ static const struct pin pins[] = {
   AT(mill_plasticity_ops, applicable, 0), AT(mill_plasticity_ops, every_row, 8), AT(mill_plasticity_ops, reserved, 12),
   AT(mill_plasticity_ops, visit, 16), SIZE(mill_plasticity_ops, 24),
   AT(mill_delivery_ops, applicable, 0), AT(mill_delivery_ops, slice_width, 8), AT(mill_delivery_ops, prepare, 16),
-  AT(mill_delivery_ops, deliver, 24), AT(mill_delivery_ops, release, 32), SIZE(mill_delivery_ops, 40),
+  AT(mill_delivery_ops, deliver, 24), AT(mill_delivery_ops, release, 32),
+  AT(mill_delivery_ops, device, 40), SIZE(mill_delivery_ops, 48),
 
   AT(mill_stimulus_target, dt, 0), AT(mill_stimulus_target, dt_ps, 8), AT(mill_stimulus_target, t0, 16),
   AT(mill_stimulus_target, key, 24), AT(mill_stimulus_target, size, 32), AT(mill_stimulus_target, population, 40),
@@ -103,7 +104,7 @@ static const struct pin pins[] = {
   AT(mill_spike_table, count, 0), AT(mill_spike_table, step, 8), AT(mill_spike_table, neuron, 16), SIZE(mill_spike_table, 24),
   AT(mill_stimulus_ops, prepare, 0), AT(mill_stimulus_ops, file_key, 8), AT(mill_stimulus_ops, events_from, 16),
   AT(mill_stimulus_ops, largest, 24), AT(mill_stimulus_ops, events, 32), AT(mill_stimulus_ops, current, 40),
-  AT(mill_stimulus_ops, release, 48), SIZE(mill_stimulus_ops, 56),
+  AT(mill_stimulus_ops, release, 48), AT(mill_stimulus_ops, device, 56), SIZE(mill_stimulus_ops, 64),
 
   AT(mill_interval, low, 0), AT(mill_interval, high, 8), SIZE(mill_interval, 16),
   AT(mill_counter_input, events, 0), AT(mill_counter_input, types, 4), AT(mill_counter_input, time, 8),
@@ -135,7 +136,7 @@ static const struct {
   const char *what;
   long got, want;
 } values[] = {
-  {"ABI major", MILL_ABI_MAJOR, 0}, {"ABI minor", MILL_ABI_MINOR, 2}, {"magic", MILL_PLUGIN_MAGIC, 0x4c4c494d},
+  {"ABI major", MILL_ABI_MAJOR, 0}, {"ABI minor", MILL_ABI_MINOR, 3}, {"magic", MILL_PLUGIN_MAGIC, 0x4c4c494d},
   {"neuron", MILL_NEURON, 1}, {"synapse", MILL_SYNAPSE, 2}, {"plasticity", MILL_PLASTICITY, 3}, {"delivery", MILL_DELIVERY, 4},
   {"stimulus", MILL_STIMULUS, 5}, {"counter", MILL_COUNTER, 6}, {"format", MILL_FORMAT, 7}, {"kinds", MILL_KIND_COUNT, 8},
   {"cpu", MILL_CPU, 1}, {"cuda", MILL_CUDA, 2}, {"exact", MILL_EXACT, 4},
@@ -149,7 +150,7 @@ static const struct {
 
 static void test_head(void)
 {
-  static const struct mill_plugin p = {MILL_PLUGIN_HEAD(MILL_FORMAT), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  static const struct mill_plugin p = {MILL_PLUGIN_HEAD(MILL_FORMAT), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   is_int(p.magic, MILL_PLUGIN_MAGIC, "the head macro: magic");
   is_int(p.abi_major, MILL_ABI_MAJOR, "major");
   is_int(p.abi_minor, MILL_ABI_MINOR, "minor");

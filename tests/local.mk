@@ -11,9 +11,12 @@ check_PROGRAMS += \
   tests/counters \
   tests/counting \
   tests/connect-statistics \
+  tests/cuda-load \
   tests/device \
   tests/device-random \
   tests/edges \
+  tests/emulator \
+  tests/emulator-driver \
   tests/engine \
   tests/expr \
   tests/formats \
@@ -22,6 +25,7 @@ check_PROGRAMS += \
   tests/formats-foreign \
   tests/formats-spk \
   tests/golden \
+  tests/gpu-networks \
   tests/generate \
   tests/generate-law \
   tests/generate-truth \
@@ -35,6 +39,8 @@ check_PROGRAMS += \
   tests/neuron-models \
   tests/neuron-values \
   tests/nvrtc \
+  tests/nvrtc-cache \
+  tests/nvrtc-program \
   tests/occurrences \
   tests/output \
   tests/param \
@@ -62,12 +68,17 @@ test_scripts = \
   tests/commands.test \
   tests/convert-command.test \
   tests/compare.test \
+  tests/cuda-prototypes.test \
   tests/cxx.test \
   tests/exports.test \
   tests/generate-command.test \
   tests/golden-counters.test \
+  tests/gpu-errors.test \
+  tests/gpu-hashes.test \
+  tests/gpu-run.test \
   tests/hashes.test \
   tests/hostile.test \
+  tests/info-device.test \
   tests/mine-results.test \
   tests/mine.test \
   tests/mine-windows.test \
@@ -83,16 +94,20 @@ test_headers = \
   tests/replay.h \
   tests/formats.h \
   tests/brute.h \
+  tests/emulator.h \
   tests/german.h \
+  tests/gpu.h \
   tests/made.h \
   tests/mine.h \
   tests/mined.h \
   tests/net.h \
+  tests/random.h \
+  tests/static-networks.h \
   tests/rows.h \
   tests/spikes.h \
   tests/tap.h \
   tests/weighing.h
-EXTRA_DIST += $(test_scripts) $(test_headers) tests/installed.test tests/peers-neuron.py tests/tap.sh tests/data
+EXTRA_DIST += $(test_scripts) $(test_headers) tests/installed.test tests/peers-neuron.py tests/tap.sh tests/valgrind.supp tests/data
 
 # Fuzzers, which are no tests: as ordinary programs they go through the files on their command line. Their first lines say how to build
 # them for libFuzzer.
@@ -154,8 +169,22 @@ tests/plugins/.libs/stamp: $(test_plugins:%=tests/plugins/%.c) tests/plugins/bro
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && rm -f $(@D)/* && for p in $(test_plugins); do \
 	  $(CC) $(AM_CPPFLAGS) $(CPPFLAGS) -I. $(PLUGIN_CFLAGS) $(CFLAGS) -fPIC $(LDFLAGS) -shared \
 	    $(srcdir)/tests/plugins/$$p.c -o $(@D)/$$p.so || exit 1; done && echo >$@
+# Libraries in the place of the GPU's driver and of NVRTC, whole ones and ones that lack a function.
+fakes = tests/fakes/cuda-driver.c tests/fakes/nvrtc.c tests/fakes/nothing.c
+check_DATA += tests/fakes/.libs/stamp
+EXTRA_DIST += $(fakes)
+FAKE_CC = $(CC) $(AM_CPPFLAGS) $(CPPFLAGS) $(PLUGIN_CFLAGS) -D_GNU_SOURCE $(CFLAGS) -fPIC $(LDFLAGS) -shared
+tests/fakes/.libs/stamp: $(fakes) $(top_srcdir)/core/cuda/api.h
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && rm -f $(@D)/* && \
+	  $(FAKE_CC) $(srcdir)/tests/fakes/cuda-driver.c -o $(@D)/driver.so && \
+	  $(FAKE_CC) -DcuGraphLaunch=cuGraphLaunch_late $(srcdir)/tests/fakes/cuda-driver.c -o $(@D)/driver-old.so && \
+	  $(FAKE_CC) -DcuDriverGetVersion=cuNoVersion $(srcdir)/tests/fakes/cuda-driver.c -o $(@D)/driver-unversioned.so && \
+	  $(FAKE_CC) $(srcdir)/tests/fakes/nvrtc.c -o $(@D)/libnvrtc.so.13 && \
+	  $(FAKE_CC) -DnvrtcGetCUBIN=nvrtcGetPTX $(srcdir)/tests/fakes/nvrtc.c -o $(@D)/nvrtc-old.so && \
+	  $(FAKE_CC) $(srcdir)/tests/fakes/nothing.c -o $(@D)/nothing.so && \
+	  for v in 13.0 12.4 12.0; do cp $(@D)/nothing.so $(@D)/libnvrtc-builtins.so.$$v || exit 1; done && echo >$@
 clean-local:
-	rm -rf tests/plugins/.libs
+	rm -rf tests/plugins/.libs tests/fakes/.libs
 
 # Under valgrind and the sanitizers: what parses, allocates, reads files and starts threads.
 # Without the test of free memory, which valgrind's own use of it confuses, and without scripts.
@@ -165,7 +194,10 @@ VALGRIND_TESTS = \
   tests/convert \
   tests/counting \
   tests/connect-statistics \
+  tests/cuda-load \
   tests/edges \
+  tests/emulator \
+  tests/emulator-driver \
   tests/engine \
   tests/expr \
   tests/formats \
@@ -181,6 +213,7 @@ VALGRIND_TESTS = \
   tests/mapconcatenate \
   tests/neuron-models \
   tests/neuron-values \
+  tests/nvrtc-cache \
   tests/output \
   tests/param \
   tests/reduce \
@@ -197,6 +230,8 @@ VALGRIND_TESTS = \
   tests/weights
 CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/random-networks \
+  tests/gpu-networks \
+  tests/gpu-errors.test \
   tests/formats-foreign \
   tests/checkpoint.test \
   tests/commands.test \
@@ -205,6 +240,7 @@ CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/compare.test \
   tests/generate-command.test \
   tests/hostile.test \
+  tests/info-device.test \
   tests/mine-results.test \
   tests/mine.test \
   tests/mine-windows.test \
@@ -216,10 +252,42 @@ CAREFUL_TESTS = $(VALGRIND_TESTS) \
 AM_TESTS_ENVIRONMENT = \
   top_srcdir='$(abs_top_srcdir)'; top_builddir='$(abs_top_builddir)'; SPIKEMILL='$(abs_top_builddir)/spikemill'; \
   SPIKEMILL_PLUGIN_PATH='$(abs_top_builddir)/neuron-models/.libs:$(abs_top_builddir)/plugins/.libs:$(abs_top_builddir)/miners/.libs'; \
-  CC='$(CC)'; NM='$(NM)'; PKG_CONFIG='$(PKG_CONFIG)'; \
-  export top_srcdir top_builddir SPIKEMILL SPIKEMILL_PLUGIN_PATH CC NM PKG_CONFIG;
+  CC='$(CC)'; NM='$(NM)'; PKG_CONFIG='$(PKG_CONFIG)'; WITH_CUDA='$(WITH_CUDA)'; \
+  export top_srcdir top_builddir SPIKEMILL SPIKEMILL_PLUGIN_PATH CC NM PKG_CONFIG WITH_CUDA;
 TEST_EXTENSIONS = .test
 TAP_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 LOG_DRIVER = $(TAP_DRIVER)
 TEST_LOG_DRIVER = $(TAP_DRIVER)
 TEST_LOG_COMPILER = env -u SPIKEMILL_PLUGIN_PATH bash
+
+# A GPU for tests: the driver and NVRTC as libraries that run kernels on the CPU (tests/cuda-emulator/README.md).
+emulator_cflags = $(AM_CFLAGS) -fvisibility=hidden
+emulator_ldflags = -rpath /nowhere -module -avoid-version -shared -Wl,-z,defs
+check_LTLIBRARIES += tests/cuda-emulator/driver.la tests/cuda-emulator/nvrtc.la
+tests_cuda_emulator_driver_la_SOURCES = \
+  tests/cuda-emulator/block.c \
+  tests/cuda-emulator/device.c \
+  tests/cuda-emulator/emulator.h \
+  tests/cuda-emulator/fiber.c \
+  tests/cuda-emulator/fiber.h \
+  tests/cuda-emulator/graph.c \
+  tests/cuda-emulator/guarded.h \
+  tests/cuda-emulator/kernel-abi.h \
+  tests/cuda-emulator/launch.c \
+  tests/cuda-emulator/memory.c \
+  tests/cuda-emulator/module.c \
+  tests/cuda-emulator/stream.c
+tests_cuda_emulator_driver_la_CFLAGS = $(emulator_cflags)
+tests_cuda_emulator_driver_la_LDFLAGS = $(emulator_ldflags)
+tests_cuda_emulator_nvrtc_la_SOURCES = \
+  tests/cuda-emulator/guarded.h \
+  tests/cuda-emulator/kernel-abi.h \
+  tests/cuda-emulator/nvrtc-entries.c \
+  tests/cuda-emulator/nvrtc-log.c \
+  tests/cuda-emulator/nvrtc.c \
+  tests/cuda-emulator/nvrtc.h
+tests_cuda_emulator_nvrtc_la_CFLAGS = $(emulator_cflags) -DSHIM_FOLDER='"$(abs_srcdir)/tests/cuda-emulator"'
+tests_cuda_emulator_nvrtc_la_LDFLAGS = $(emulator_ldflags)
+emulator_headers = tests/cuda-emulator/shim.h tests/cuda-emulator/intrinsics.h
+$(tests_cuda_emulator_nvrtc_la_OBJECTS): $(emulator_headers) tests/cuda-emulator/kernel-abi.h
+EXTRA_DIST += $(emulator_headers) tests/cuda-emulator/kernels.cu tests/cuda-emulator/README.md

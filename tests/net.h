@@ -66,7 +66,7 @@ static inline void net_advance(struct mill_simulation *sim, int64_t steps)
 }
 
 /* A state of neuron 0 of a population. */
-static inline double net_state(const struct mill_simulation *sim, const char *population, const char *variable)
+static inline double net_state(struct mill_simulation *sim, const char *population, const char *variable)
 {
   double values[4096];
   if (mill_simulation_state(sim, population, variable, values) < 0)

@@ -4,6 +4,7 @@
 #include "net.h"
 
 #include <spikemill/device.h>
+#include "random.h"
 
 #define STEPS 700
 #define LONG_STEPS 1600 /* with paper-stdp, which acts after silences of 138 ms */
@@ -12,35 +13,6 @@
 #else
 #define USUAL 20
 #endif
-
-static uint64_t state;
-
-static uint32_t draw(uint32_t below)
-{
-  state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-  return (uint32_t)((state >> 33) % below);
-}
-
-static const char *pick(const char *const *list)
-{
-  uint32_t n = 0;
-  while (list[n])
-    n++;
-  return list[draw(n)];
-}
-
-struct text {
-  char buffer[16384];
-  size_t used;
-};
-
-__attribute__((format(printf, 2, 3))) static void put(struct text *t, const char *format, ...)
-{
-  va_list arguments;
-  va_start(arguments, format);
-  t->used += (size_t)vsnprintf(t->buffer + t->used, sizeof t->buffer - t->used, format, arguments);
-  va_end(arguments);
-}
 
 enum { POPULATIONS = 4 };
 
@@ -90,7 +62,7 @@ static void projection(struct text *t, int index)
 
 static void make(struct text *t, uint32_t seed)
 {
-  state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+  random_seed(seed);
   t->used = 0;
   put(t, "[simulation]\nduration = 160\nseed = %u\nprecision = %s\naccumulate = %s\nt0 = %s\n", seed, draw(2) ? "single" : "double",
       draw(2) ? "int32" : "int64", pick((const char *const[]){"0", "0", "16777211", "2147483643", NULL}));

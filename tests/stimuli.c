@@ -74,7 +74,7 @@ static const struct mill_plugin *load(const char *name)
     bail("%s", dlerror());
   memcpy(&plugin, &symbol, sizeof plugin);
   ok(plugin->magic == MILL_PLUGIN_MAGIC && plugin->kind == MILL_STIMULUS && plugin->ops_size == sizeof(struct mill_stimulus_ops) &&
-       strcmp(plugin->name, name) == 0 && plugin->flags == (MILL_CPU | MILL_EXACT),
+       strcmp(plugin->name, name) == 0 && plugin->flags == (MILL_CPU | MILL_CUDA | MILL_EXACT),
      "%s: its descriptor", name);
   ok(mill_param_check_table(plugin->params, plugin->param_count, plugin->params_size, &error) == 0, "%s: its parameter table %s",
      name, error.text);

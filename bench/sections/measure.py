@@ -42,6 +42,12 @@ def skip(reason):
     sys.exit(77)
 
 
+def need_gpu():
+    found = json.loads(run_program([SPIKEMILL, "info", "device", "--json"]))["cuda"]
+    if not found["devices"]:
+        skip(found.get("reason", "no GPU"))
+
+
 def test_stream(support, *options):
     """Arguments that mine the mining authors' test stream with three intervals."""
     if not DATA:
@@ -120,6 +126,10 @@ def number(x):
 
 def whole(n):
     return f"{n:,}" if n >= 10000 else str(n)
+
+
+def millions(n):
+    return f"{number(n / 1e6)} M" if n < 1e9 else f"{number(n / 1e9)} G"
 
 
 def count(n, what):

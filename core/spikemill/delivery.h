@@ -10,6 +10,39 @@
 extern "C" {
 #endif
 
+/* ---- On a device: the strategy's text (the descriptor's `source`, see <spikemill/device-network.h>) and how it is launched ---------------- */
+
+/* What a device and a network on it are like. */
+struct mill_device_shape {
+  uint32_t multiprocessors;
+  uint32_t shared_block, shared_multiprocessor; /* bytes of shared memory that a block can have, and all blocks of a multiprocessor */
+  uint32_t epoch_steps;
+  uint32_t cell_bytes;
+  uint32_t receptors;        /* most of a population */
+  uint32_t slices, width;    /* in all, and neurons of the widest; not yet known to slice_widths */
+  double run_groups;         /* mean groups of four synapses of a run; likewise */
+};
+
+/* One kernel of an epoch: kernel(network, slot, steps, argument). */
+struct mill_launch {
+  const char *kernel;        /* NULL: the host's own kernel that takes all neurons through the epoch, with input from the rings */
+  uint32_t blocks, threads, shared_bytes, argument;
+};
+#define MILL_LAUNCHES 4u
+
+struct mill_delivery_device {
+  uint32_t narrow;           /* 1: 16-bit targets, counted within the slice; 0: 32-bit targets, and each population is one slice */
+  uint32_t reserved;
+  /* Neurons per slice of each of `count` populations, 1 to 65535, into width[]; receives[p] is 0 when no projection leads to p. Not called
+     when narrow is 0. Returns 1, or 0 with a reason in why[size] when that cannot be. */
+  int (*slice_widths)(const void *params, const struct mill_device_shape *shape, uint32_t count, const uint32_t *sizes,
+                      const unsigned char *receives, uint32_t *width, char *why, size_t size);
+  /* The kernels of an epoch in order, at most MILL_LAUNCHES; the first spikes they deliver are those of the epoch before. Then one that only
+     delivers, into the rings. Returns their number. */
+  uint32_t (*epoch)(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch);
+  void (*settle)(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch);
+};
+
 struct mill_delivery_ops {
   /* 1 when the strategy can serve the network; else 0 and a reason in why[size]. */
   int (*applicable)(const struct mill_network *network, char *why, size_t size);
@@ -29,6 +62,9 @@ struct mill_delivery_ops {
   uint64_t (*deliver)(void *self, const struct mill_epoch *epoch, uint32_t slice, uint32_t worker);
 
   void (*release)(const struct mill_host *host, void *self);
+
+  /* ABI 0.3. NULL: only the CPU is served. */
+  const struct mill_delivery_device *device;
 };
 
 /* Visits synapses begin … end-1 of the row of entry `index`, all of one slice: the rule's updates, and what the source's spikes deliver.

@@ -88,15 +88,6 @@ static inline int mill_whole_steps(double ms, double dt, int32_t *steps)
   return 1;
 }
 
-#ifndef MILL_PARAMS
-#define MILL_PARAMS(P)
-#endif
-#ifndef MILL_CHOICES
-#define MILL_CHOICES(C)
-#endif
-#ifndef MILL_RECEPTORS
-#define MILL_RECEPTORS(R)
-#endif
 #define MILL_TYPE_real mill_real
 #define MILL_TYPE_int int32_t
 #define MILL_TYPE_long int64_t
@@ -118,6 +109,19 @@ static inline int mill_whole_steps(double ms, double dt, int32_t *steps)
   struct mill_input { MILL_RECEPTORS(MILL_R_MEMBER_) mill_real current; int64_t step; uint64_t key; uint32_t id; }
 
 #endif /* SPIKEMILL_NEURON_H */
+
+#ifndef MILL_COMMON_PART /* a device's program reads what is above once, for all its models */
+
+/* What a model may leave out. */
+#ifndef MILL_PARAMS
+#define MILL_PARAMS(P)
+#endif
+#ifndef MILL_CHOICES
+#define MILL_CHOICES(C)
+#endif
+#ifndef MILL_RECEPTORS
+#define MILL_RECEPTORS(R)
+#endif
 
 #ifdef __CUDACC_RTC__ /* ---- device: the composer defines mill_real and wraps the text in a namespace ---------------------- */
 
@@ -323,7 +327,8 @@ MILL_CLONES static void MILL_PASS_(mill_plugin_step)(const struct mill_neuron_ba
                                                mill_params_,                                                                     \
                                                &mill_ops_,                                                                       \
                                                mill_source_begin,                                                                \
-                                               mill_source_end}
+                                               mill_source_end,                                                                  \
+                                               MILL_SOURCE_FILE}
 
 #endif
 
@@ -336,3 +341,5 @@ MILL_CLONES static void MILL_PASS_(mill_plugin_step)(const struct mill_neuron_ba
 #define MILL_EXP(x) MILL_PRECISE_(exp)(x)
 #define MILL_LOG(x) MILL_PRECISE_(log)(x)
 #define MILL_POW(x, y) MILL_PRECISE_(pow)(x, y)
+
+#endif /* MILL_COMMON_PART */

@@ -17,7 +17,7 @@ extern "C" {
 
 #define MILL_PLUGIN_MAGIC 0x4c4c494du /* "MILL" */
 #define MILL_ABI_MAJOR 0
-#define MILL_ABI_MINOR 2
+#define MILL_ABI_MINOR 3
 
 enum mill_kind {
   MILL_NEURON = 1,
@@ -118,6 +118,9 @@ struct mill_plugin {
   /* ABI 0.1 */
   const char *source;              /* the plugin's own text, for devices that compile at run time; NULL when it has none */
   const char *source_end;          /* one past its last byte */
+
+  /* ABI 0.3 */
+  const char *source_name;         /* its file, for messages; NULL when it has none */
 };
 
 #if defined(__GNUC__)
@@ -141,10 +144,15 @@ struct mill_plugin {
 /* The descriptor of a plugin without embedded text: kind, capability flags, name, summary, size of the parameter block, its specs and
    their number, and the ops table (an object, not a pointer). */
 #define MILL_PLUGIN(kind, flags, name, summary, block_size, specs, spec_count, ops)                                              \
+  MILL_PLUGIN_WITH_TEXT(kind, flags, name, summary, block_size, specs, spec_count, ops, 0, 0, 0)
+
+/* The same with a text for devices: its first byte, one past its last, and the name of its file. */
+#define MILL_PLUGIN_WITH_TEXT(kind, flags, name, summary, block_size, specs, spec_count, ops, text, text_end, text_name)         \
   extern MILL_EXPORT const struct mill_plugin spikemill_plugin;                                                                  \
   const struct mill_plugin spikemill_plugin = {                                                                                  \
     MILL_PLUGIN_HEAD(kind), flags,   (uint32_t)sizeof(ops), (uint32_t)(block_size), (uint32_t)(spec_count), name,                \
-    MILL_PLUGIN_VERSION,    summary, MILL_PLUGIN_LICENCE,   specs,                  &(ops),                 0,    0}
+    MILL_PLUGIN_VERSION,    summary, MILL_PLUGIN_LICENCE,   specs,                  &(ops),                 (const char *)(text),                \
+    (const char *)(text_end), text_name}
 
 #ifdef __cplusplus
 }

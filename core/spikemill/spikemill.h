@@ -54,6 +54,9 @@ struct mill_simulation_report {
   uint64_t seed;
   uint32_t threads, populations, projections, neurons;
   int precision;                /* 0 single, 1 double */
+  const char *backend, *device; /* "cpu" or "cuda"; the GPU's name, NULL on the CPU */
+  double connect_s;             /* of the set-up: making synapses on the GPU */
+  int rows_on_device;           /* 1: the rows of some projections are on the GPU alone; the hash of the weights makes them here too */
   const char *delivery, *plasticity;
   uint64_t synapses, spikes, synaptic_events;
   uint64_t spike_hash;          /* XXH64 over (u64 step stamp, u32 population, u32 neuron), in order */
@@ -75,7 +78,7 @@ struct mill_population_report {
 int mill_simulation_population(const struct mill_simulation *simulation, uint32_t index, struct mill_population_report *report);
 
 /* Copies a state variable of every neuron of a population into values[size]. 0, or -1 when there is no such thing. */
-int mill_simulation_state(const struct mill_simulation *simulation, const char *population, const char *variable, double *values);
+int mill_simulation_state(struct mill_simulation *simulation, const char *population, const char *variable, double *values);
 
 /* Keeps the last 64 × words steps of every neuron of a population as bits, from the next step on; words 1 … 64. */
 int mill_simulation_keep_history(struct mill_simulation *simulation, const char *population, uint32_t words, struct mill_error *error);

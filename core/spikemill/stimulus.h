@@ -57,6 +57,12 @@ struct mill_stimulus_ops {
 
   /* Frees self, which `prepare` has made; once, on the thread that prepared it. */
   void (*release)(const struct mill_host *host, void *self);
+
+  /* ABI 0.3, of a stimulus that gives events and whose descriptor has a text for devices. The text defines struct mill_data and
+       static inline uint32_t mill_events(const struct mill_data *data, uint32_t neuron, int64_t step)
+     with what `events` gives one neuron, in the language of a neuron model. Returns the struct's bytes, which belong to self. NULL: the host
+     evaluates the stimulus and sends its events. */
+  const void *(*device)(const void *self, size_t *bytes);
 };
 
 /* The step that begins at `ms`; -1 after an error that starts with "KEY: ". Times lie within a hundredth of a step of the grid. */

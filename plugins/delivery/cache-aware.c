@@ -3,7 +3,7 @@
 #include "rows.h"
 
 struct values {
-  int64_t slice_width;
+  int64_t slice_width, columns;
 };
 
 static uint32_t slice_width(const void *params, uint32_t size, uint32_t threads)
@@ -13,11 +13,30 @@ static uint32_t slice_width(const void *params, uint32_t size, uint32_t threads)
   return values->slice_width < share ? (uint32_t)values->slice_width : share;
 }
 
-static const struct mill_param_spec params[] = {
+static const struct mill_param_spec specs[] = {
     {"slice_width", "neurons", "8192", NULL, "targets of a slice; rounded up to a multiple of 64", 64, 4294967232.0,
      offsetof(struct values, slice_width), MILL_INT, 0},
+    {"columns", "synapses", "32", NULL, "on a GPU: synapses of a row that are taken together, a power of two", 4, 1024,
+     offsetof(struct values, columns), MILL_INT, 0},
 };
 
-static const struct mill_delivery_ops ops = {serves_all, slice_width, rows_prepare, rows_deliver, rows_release};
-MILL_PLUGIN(MILL_DELIVERY, MILL_CPU | MILL_EXACT, "cache-aware", "all spikes through one slice of targets after another",
-            sizeof(struct values), params, sizeof params / sizeof *params, ops);
+static void device_settle(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch)
+{
+  *launch = rows_launch(shape, (uint32_t)((const struct values *)params)->columns / 4);
+}
+
+static uint32_t device_epoch(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch)
+{
+  device_settle(params, shape, &launch[0]);
+  launch[1] = (struct mill_launch){0};
+  return 2;
+}
+
+static const unsigned char text[] = {
+#include "plugins/delivery/cache-aware.cu_text"
+};
+static const struct mill_delivery_device device = {.epoch = device_epoch, .settle = device_settle};
+
+static const struct mill_delivery_ops ops = {serves_all, slice_width, rows_prepare, rows_deliver, rows_release, &device};
+MILL_PLUGIN_WITH_TEXT(MILL_DELIVERY, MILL_CPU | MILL_CUDA | MILL_EXACT, "cache-aware", "all spikes through one slice of targets after another",
+                      sizeof(struct values), specs, sizeof specs / sizeof *specs, ops, text, TEXT_END, "plugins/delivery/cache-aware.cu");

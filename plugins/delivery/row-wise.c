@@ -8,5 +8,27 @@ static uint32_t slice_width(const void *params, uint32_t size, uint32_t threads)
   return size / threads + (size % threads != 0);
 }
 
-static const struct mill_delivery_ops ops = {serves_all, slice_width, rows_prepare, rows_deliver, rows_release};
-MILL_PLUGIN(MILL_DELIVERY, MILL_CPU | MILL_EXACT, "row-wise", "each spike walks its row of targets", 0, NULL, 0, ops);
+/* As many threads for a row as have one group of synapses each, up to a block. */
+static void device_settle(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch)
+{
+  uint32_t lanes = 4;
+  (void)params;
+  while (lanes < DEVICE_THREADS && 2 * lanes <= shape->run_groups)
+    lanes *= 2;
+  *launch = rows_launch(shape, lanes);
+}
+
+static uint32_t device_epoch(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch)
+{
+  device_settle(params, shape, &launch[0]);
+  launch[1] = (struct mill_launch){0};
+  return 2;
+}
+
+static const unsigned char text[] = {
+#include "plugins/delivery/row-wise.cu_text"
+};
+static const struct mill_delivery_device device = {.epoch = device_epoch, .settle = device_settle};
+static const struct mill_delivery_ops ops = {serves_all, slice_width, rows_prepare, rows_deliver, rows_release, &device};
+MILL_PLUGIN_WITH_TEXT(MILL_DELIVERY, MILL_CPU | MILL_CUDA | MILL_EXACT, "row-wise", "each spike walks its row of targets", 0, NULL, 0, ops,
+                      text, TEXT_END, "plugins/delivery/row-wise.cu");

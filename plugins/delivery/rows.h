@@ -209,6 +209,20 @@ static inline void rows_release(const struct mill_host *host, void *self)
   cuts_free(host, (struct cuts *)self);
 }
 
+/* On a device, strategies that add to the rings themselves and leave the neurons to the host's kernel. A group of threads takes a part of
+   a row; threads of a block and blocks of a multiprocessor: */
+#define DEVICE_THREADS 256u
+#define DEVICE_BLOCKS 8u
+
+static inline struct mill_launch rows_launch(const struct mill_device_shape *shape, uint32_t lanes)
+{
+  const struct mill_launch launch = {"mill_deliver", shape->multiprocessors * DEVICE_BLOCKS, DEVICE_THREADS, 0, lanes};
+  return launch;
+}
+
+/* The text of the plugin's .cu file, which is included as a list of bytes. */
+#define TEXT_END (text + sizeof text)
+
 static inline int serves_all(const struct mill_network *network, char *why, size_t size)
 {
   (void)network, (void)why, (void)size;

@@ -1,12 +1,17 @@
 /* Shared-memory delivery: chunks of neurons of a fixed size, each with an inbox that its worker fills before it goes into the ring as a
    whole. On a GPU the inbox is a block's shared memory (Bautembach et al. 2021, section 3.3); on a CPU it is small, contiguous and the
    worker's own, and stays in the nearest cache. */
+#include <stdio.h>
 #include <string.h>
 
 #include "rows.h"
 
+#define WIDEST 1024u  /* neurons of a chunk, when nobody says */
+#define LEAST 32u     /* on a device */
+#define MOST_THREADS 1024u /* of a block of a device; as in shared-memory.cu */
+
 struct values {
-  int64_t chunk;
+  int64_t chunk; /* 0: nobody says */
 };
 
 struct chunks {
@@ -18,7 +23,8 @@ struct chunks {
 static uint32_t slice_width(const void *params, uint32_t size, uint32_t threads)
 {
   (void)size, (void)threads;
-  return (uint32_t)((const struct values *)params)->chunk;
+  const int64_t chunk = ((const struct values *)params)->chunk;
+  return chunk ? (uint32_t)chunk : WIDEST;
 }
 
 static void release(const struct mill_host *host, void *self)
@@ -127,11 +133,106 @@ static uint64_t deliver(void *self, const struct mill_epoch *epoch, uint32_t sli
   return events;
 }
 
-static const struct mill_param_spec params[] = {
-    {"chunk", "neurons", "1024", NULL, "neurons of a chunk; rounded up to a multiple of 64", 64, 1048576,
-     offsetof(struct values, chunk), MILL_INT, 0},
+static const struct mill_param_spec specs[] = {
+    {"chunk", "neurons", "0", NULL,
+     "neurons of a chunk, rounded up to a multiple of 64; 0: 1024, and on a GPU as many as share the neurons evenly",
+     0, 1048576, offsetof(struct values, chunk), MILL_INT, 0},
 };
 
-static const struct mill_delivery_ops ops = {serves_all, slice_width, prepare, deliver, release};
-MILL_PLUGIN(MILL_DELIVERY, MILL_CPU | MILL_EXACT, "shared-memory", "chunks of neurons with inboxes of their own", sizeof(struct values),
-            params, sizeof params / sizeof *params, ops);
+/* Shared memory of a block of so many threads: the window, and the runs that are looked up, whose place the list of its spikes takes later. As
+   in shared-memory.cu. */
+#define RUN_BYTES 20u
+#define OWN_BYTES 64u /* that the kernel declares itself */
+static uint64_t device_bytes(const struct mill_device_shape *shape, uint64_t width, uint32_t threads)
+{
+  const uint64_t window = (shape->receptors * (uint64_t)shape->epoch_steps * width * shape->cell_bytes + 15) / 16 * 16,
+                 runs = threads * (uint64_t)RUN_BYTES, spikes = width * sizeof(struct mill_spike);
+  return window + (runs > spikes ? runs : spikes) + OWN_BYTES;
+}
+
+/* Threads of a block: two a neuron, as far as there are so many. */
+static uint32_t device_threads(uint64_t width)
+{
+  uint32_t threads = 256;
+  while (threads < MOST_THREADS && threads < 2 * width)
+    threads *= 2;
+  return threads;
+}
+
+/* The widest of chunks that still have enough shared memory; long runs cost less. */
+static uint32_t widest(const struct mill_device_shape *shape)
+{
+  uint32_t width = LEAST;
+  while (width + LEAST <= 32768 && device_bytes(shape, width + LEAST, MOST_THREADS) <= shape->shared_block)
+    width += LEAST;
+  return width;
+}
+
+/* The narrowest width with which the receiving neurons go as few times over the multiprocessors as with the widest. */
+static uint32_t even_width(const struct mill_device_shape *shape, uint32_t count, const uint32_t *sizes, const unsigned char *receives)
+{
+  const uint32_t most = widest(shape);
+  uint64_t neurons = 0, blocks, slices;
+  uint32_t width;
+  for (uint32_t p = 0; p < count; p++)
+    neurons += receives[p] ? sizes[p] : 0;
+  blocks = (neurons + most - 1) / most;
+  blocks = (blocks + shape->multiprocessors - 1) / shape->multiprocessors * shape->multiprocessors;
+  width = blocks ? (uint32_t)((neurons + blocks - 1) / blocks) : 1;
+  for (width = width < LEAST ? LEAST : width; width < most; width++) {
+    slices = 0;
+    for (uint32_t p = 0; p < count; p++)
+      slices += receives[p] ? (sizes[p] + width - 1) / width : 0;
+    if (slices <= blocks)
+      break;
+  }
+  return width;
+}
+
+static int device_widths(const void *params, const struct mill_device_shape *shape, uint32_t count, const uint32_t *sizes,
+                         const unsigned char *receives, uint32_t *width, char *why, size_t size)
+{
+  const int64_t chunk = ((const struct values *)params)->chunk;
+  uint32_t most = chunk ? (uint32_t)(chunk + 63) / 64 * 64 : even_width(shape, count, sizes, receives);
+  if (most > 65535 || device_bytes(shape, most, MOST_THREADS) > shape->shared_block) {
+    snprintf(why, size, "the input of %u neurons with %u receptors over %u steps takes %llu bytes of shared memory, and a block can have %u%s",
+             most, shape->receptors, shape->epoch_steps, (unsigned long long)device_bytes(shape, most, MOST_THREADS), shape->shared_block,
+             chunk ? "; expected a smaller chunk" : "");
+    return 0;
+  }
+  for (uint32_t p = 0; p < count; p++)
+    width[p] = receives[p] || chunk ? most : WIDEST;
+  return 1;
+}
+
+static struct mill_launch device_launch(const struct mill_device_shape *shape, const char *kernel)
+{
+  struct mill_launch launch = {kernel, shape->slices, device_threads(shape->width), 0, 1};
+  while (launch.argument < 32 && launch.argument < 1.25 * shape->run_groups) /* most runs in one go */
+    launch.argument *= 2;
+  return launch;
+}
+
+static uint32_t device_epoch(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch)
+{
+  (void)params;
+  *launch = device_launch(shape, "mill_epoch");
+  launch->shared_bytes = (uint32_t)device_bytes(shape, shape->width, launch->threads);
+  return 1;
+}
+
+static void device_settle(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch)
+{
+  (void)params;
+  *launch = device_launch(shape, "mill_settle");
+}
+
+static const unsigned char text[] = {
+#include "plugins/delivery/shared-memory.cu_text"
+};
+static const struct mill_delivery_device device = {
+    .narrow = 1, .slice_widths = device_widths, .epoch = device_epoch, .settle = device_settle};
+
+static const struct mill_delivery_ops ops = {serves_all, slice_width, prepare, deliver, release, &device};
+MILL_PLUGIN_WITH_TEXT(MILL_DELIVERY, MILL_CPU | MILL_CUDA | MILL_EXACT, "shared-memory", "chunks of neurons with inboxes of their own",
+                      sizeof(struct values), specs, sizeof specs / sizeof *specs, ops, text, TEXT_END, "plugins/delivery/shared-memory.cu");

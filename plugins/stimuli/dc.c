@@ -50,5 +50,5 @@ static const struct mill_param_spec params[] = {
 
 static const struct mill_stimulus_ops ops = {.prepare = prepare, .current = current, .release = release};
 
-MILL_PLUGIN(MILL_STIMULUS, MILL_CPU | MILL_EXACT, "dc", "constant current into every neuron", sizeof(struct values), params,
+MILL_PLUGIN(MILL_STIMULUS, MILL_CPU | MILL_CUDA | MILL_EXACT, "dc", "constant current into every neuron", sizeof(struct values), params,
             sizeof params / sizeof *params, ops);

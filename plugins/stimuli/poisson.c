@@ -16,11 +16,16 @@ struct values {
 
 typedef void draw_function(uint64_t key, uint64_t pair, uint64_t b, uint64_t *bits);
 
-struct source {
-  draw_function *draw;
+/* As in poisson.cu. */
+struct data {
   uint64_t key;
   int64_t start, stop; /* steps: first, and one past the last */
   struct mill_poisson table;
+};
+
+struct source {
+  struct data data;
+  draw_function *draw;
 };
 
 /* bits[2 i], bits[2 i + 1] = draw (key, pair + i, b) for i = 0 … PAIRS-1. */
@@ -72,15 +77,15 @@ static int prepare(const struct mill_host *host, const void *params, const struc
 {
   const struct values *values = (const struct values *)params;
   double mean = values->rate * target->dt / 1000;
-  struct source source = {draw_plain, target->key, 0, INT64_MAX, {0}}, *copy;
+  struct source source = {{target->key, 0, INT64_MAX, {0}}, draw_plain}, *copy;
   *self = NULL;
 #ifdef HAVE_AVX2
   if (__builtin_cpu_supports("avx2"))
     source.draw = draw_avx2;
 #endif
-  if (mill_stimulus_window(host, target, values->start, values->stop, &source.start, &source.stop, error) < 0)
+  if (mill_stimulus_window(host, target, values->start, values->stop, &source.data.start, &source.data.stop, error) < 0)
     return -1;
-  if (mill_poisson_table(mean, &source.table) < 0)
+  if (mill_poisson_table(mean, &source.data.table) < 0)
     return host->fail(error, MILL_USAGE, "rate: %.10g Hz are %.10g events in a step of %.10g ms; expected at most %.10g",
                       values->rate, mean, target->dt, MILL_POISSON_MAX);
   copy = (struct source *)host->allocate("stimulus", 1, sizeof *copy);
@@ -93,21 +98,22 @@ static int prepare(const struct mill_host *host, const void *params, const struc
 
 static uint32_t largest(const void *self)
 {
-  return mill_poisson_largest(&((const struct source *)self)->table);
+  return mill_poisson_largest(&((const struct source *)self)->data.table);
 }
 
 static int events(const void *self, const struct mill_stimulus_batch *batch, uint32_t *counts)
 {
   const struct source *source = (const struct source *)self;
-  const struct mill_poisson *table = &source->table;
+  const struct data *data = &source->data;
+  const struct mill_poisson *table = &data->table;
   uint64_t bits[2 * PAIRS], draw = (uint64_t)batch->step * table->parts;
   uint32_t any = 0;
-  if (batch->step < source->start || batch->step >= source->stop || table->size == 0)
+  if (batch->step < data->start || batch->step >= data->stop || table->size == 0)
     return 0;
   for (uint32_t first = 0; first < batch->count; first += 2 * PAIRS) {
     uint32_t count = batch->count - first < 2 * PAIRS ? batch->count - first : 2 * PAIRS;
     for (uint32_t part = 0; part < table->parts; part++) {
-      source->draw(source->key, (batch->first + first) >> 1, draw + part, bits);
+      source->draw(data->key, (batch->first + first) >> 1, draw + part, bits);
       for (uint32_t i = 0; i < count; i++) {
         uint32_t n = mill_poisson_count(table, bits[i]);
         counts[first + i] = part ? counts[first + i] + n : n;
@@ -130,7 +136,19 @@ static const struct mill_param_spec params[] = {
     {"stop", "ms", "-1", NULL, "end: steps before this time; -1 for never", -1, 9e9, offsetof(struct values, stop), MILL_REAL, 0},
 };
 
-static const struct mill_stimulus_ops ops = {.prepare = prepare, .largest = largest, .events = events, .release = release};
+static const void *device(const void *self, size_t *bytes)
+{
+  const struct source *source = (const struct source *)self;
+  *bytes = sizeof source->data;
+  return &source->data;
+}
 
-MILL_PLUGIN(MILL_STIMULUS, MILL_CPU | MILL_EXACT, "poisson", "independent Poisson events for every neuron", sizeof(struct values),
-            params, sizeof params / sizeof *params, ops);
+static const unsigned char text[] = {
+#include "plugins/stimuli/poisson.cu_text"
+};
+static const struct mill_stimulus_ops ops = {
+    .prepare = prepare, .largest = largest, .events = events, .release = release, .device = device};
+
+MILL_PLUGIN_WITH_TEXT(MILL_STIMULUS, MILL_CPU | MILL_CUDA | MILL_EXACT, "poisson", "independent Poisson events for every neuron",
+                      sizeof(struct values), params, sizeof params / sizeof *params, ops, text, text + sizeof text,
+                      "plugins/stimuli/poisson.cu");

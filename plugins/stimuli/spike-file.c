@@ -108,5 +108,5 @@ static const struct mill_param_spec params[] = {
 static const struct mill_stimulus_ops ops = {
     .prepare = prepare, .file_key = "file", .events_from = events_from, .largest = largest, .events = events, .release = release};
 
-MILL_PLUGIN(MILL_STIMULUS, MILL_CPU | MILL_EXACT, "spike-file", "recorded spikes from a file", sizeof(struct values), params,
+MILL_PLUGIN(MILL_STIMULUS, MILL_CPU | MILL_CUDA | MILL_EXACT, "spike-file", "recorded spikes from a file", sizeof(struct values), params,
             sizeof params / sizeof *params, ops);

@@ -57,5 +57,5 @@ MILL_EXPORT extern const struct mill_plugin spikemill_plugin;
 const struct mill_plugin spikemill_plugin = {
   MAGIC,    MAJOR,      MINOR,  (uint32_t)(SIZE),        (uint16_t)(POINTER_SIZE), KIND, FLAGS, (uint32_t)(OPS_SIZE),
   (uint32_t)sizeof(struct values), (uint32_t)(PARAM_COUNT), NAME, "1.2", "a plugin of the tests", LICENCE, params, OPS,
-  SOURCE,   SOURCE_END,
+  SOURCE,   SOURCE_END,  NULL,
 };

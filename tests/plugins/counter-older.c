@@ -3,6 +3,7 @@
 #define NAME "older"
 #define KIND MILL_COUNTER
 #define MINOR 1
+#define SIZE offsetof(struct mill_plugin, source_name)
 #define OPS_SIZE offsetof(struct mill_counter_ops, tell)
 
 static int open_nothing(const struct mill_host *host, const void *params, const struct mill_counter_input *input, void **self,

@@ -1,0 +1,26 @@
+/* One program from the texts of a network's models, stimuli and delivery strategy: what it holds depends on which of them there are, and on the
+   precision and the width of the cells, but on no parameter. */
+#ifndef MILL_CUDA_COMPOSE_H
+#define MILL_CUDA_COMPOSE_H
+
+#include <spikemill/plugin.h>
+#include "cuda/program.h"
+
+#define MILL_PROGRAM_MAX 256u /* models, or stimuli, of a program */
+
+struct mill_composition {
+  int precision;                      /* 0 single, 1 double */
+  uint32_t cell_bits;                 /* 32 or 64 */
+  const struct mill_plugin *delivery;
+  uint32_t model_count, stimulus_count;
+  const struct mill_plugin *model[MILL_PROGRAM_MAX], *stimulus[MILL_PROGRAM_MAX]; /* each once; stimuli that have a text */
+};
+
+/* The index of a plugin in a list of *count, appended when it is not there yet; MILL_PROGRAM_MAX when there is no room. */
+uint32_t mill_composition_index(const struct mill_plugin **list, uint32_t *count, const struct mill_plugin *plugin);
+
+/* Compiles it for an architecture, or takes it from the cache. */
+int mill_compose(struct mill_compiler *compiler, const struct mill_composition *composition, int major, int minor,
+                 struct mill_program_image *image, struct mill_error *error);
+
+#endif

@@ -1,0 +1,128 @@
+/* A simulation on a GPU: cut into slices (gpu-cut.c), connected there or from the host's rows (gpu-connect.c, rows.c), put together (gpu-network.c,
+   gpu-build.c), advanced by batches of epochs (gpu-run.c) whose spikes are recorded (gpu-results.c). The device's arrays are the state while
+   it runs; mill_gpu_fetch brings them back to the host's. */
+#ifndef MILL_CUDA_GPU_H
+#define MILL_CUDA_GPU_H
+
+#include <spikemill/delivery.h>
+#include <spikemill/device-network.h>
+#include "cuda/compose.h"
+#include "cuda/device.h"
+#include "simulation.h"
+
+/* A kernel of the epoch, ready to be launched. */
+struct mill_gpu_kernel {
+  mill_cu_function function;
+  struct mill_launch launch;
+};
+
+/* What comes back of a half's epochs, in pinned memory; `ready` when it is there. */
+struct mill_gpu_half {
+  struct mill_device_batch *batch;   /* to be uploaded: [1], then the currents */
+  struct mill_device_batch *result;  /* counts */
+  struct mill_device_spike *spike;   /* [landing] the first spikes */
+  double *sample;
+  mill_cu_event done, ready;
+  mill_cu_graph_exec graph;          /* all epochs of the half */
+  uint32_t epochs, last_steps;       /* in flight; steps of the last of them */
+};
+
+/* A worker's scratch for putting the spikes of an epoch in order. */
+struct mill_gpu_sorter {
+  uint32_t *mask;                    /* [neurons] of those that fired */
+  uint64_t *fired;                   /* [neurons / 64] bits, all 0 in between */
+  struct mill_spike *list;           /* [neurons] */
+  struct mill_spike **lists;         /* [populations] parts of it */
+  uint32_t *count;                   /* [populations] */
+};
+
+/* An epoch's spikes in order. */
+struct mill_gpu_epoch {
+  const struct mill_device_spike *spike; /* as they came */
+  uint32_t count;
+  int failed;
+  struct mill_event *event;
+  uint64_t events, capacity, synaptic_events;
+};
+
+struct mill_gpu {
+  struct mill_cuda *cuda;
+  mill_cu_module module;
+  mill_cu_stream stream, copies;
+  struct mill_device_shape shape;
+  struct mill_device_network net;
+  struct mill_cut *cut;              /* [populations] */
+  struct mill_gpu_kernel kernel[MILL_LAUNCHES], settle, scatter;
+  uint32_t kernels;
+  struct mill_device_population *population; /* [populations] as on the device */
+  mill_cu_address **column;          /* [populations][states] */
+  struct mill_device_ring **ring;    /* [populations][receptors] */
+  uint64_t *current_of;              /* [current_rows] populations with currents */
+  struct mill_gpu_half half[2];
+  uint64_t half_bytes;               /* batch and currents */
+  uint64_t landing;                  /* spikes of a batch that are copied before their number is known */
+  struct mill_device_spike *rest;    /* those that follow; grows */
+  uint64_t rest_capacity;
+  uint32_t epochs;                   /* of a batch */
+  uint32_t turn;                     /* half of the next batch */
+  uint32_t last, last_steps;         /* slot and steps of the epoch that is not delivered yet; MILL_NO_TARGET: none */
+  int64_t live_until;                /* rings may hold input for steps before this one */
+  int always_live;                   /* delays differ, or the host sends events */
+  uint32_t host_events;              /* stimuli that the host evaluates */
+  mill_cu_address event;             /* their events */
+  uint64_t event_capacity;
+  uint32_t *out_degree;              /* [neurons] synapses of each */
+  struct mill_device_projection *made; /* [projections] those made on the device, and later all */
+  uint64_t *groups;                  /* [projections] of synapses */
+  struct mill_gpu_sorter *sorter;    /* [workers] */
+  struct mill_gpu_epoch *epoch;      /* [epochs] of the batch that is put in order */
+  uint64_t synaptic_events, due_events;
+  int stale;                         /* 1: the host's arrays are behind the device's */
+  double connect_s;                  /* that making synapses on the device took */
+  uint64_t bytes;                    /* of device memory */
+};
+
+/* Whether a network can run on a GPU (with its delivery, when one is chosen already): 1, or 0 with the reason in why[size]. Asks nothing of
+   the machine. */
+int mill_gpu_serves(const struct mill_netfile *file, char *why, size_t size);
+/* Whether this machine has one, and the compiler for it. The answer is found once. */
+int mill_gpu_present(void);
+/* Whether the device evaluates a stimulus of this plugin: it gives events, and has a text for it. */
+int mill_gpu_has_events(const struct mill_plugin *plugin);
+
+/* What a delivery strategy has for devices; NULL: nothing. */
+const struct mill_delivery_device *mill_gpu_delivery(const struct mill_plugin *plugin);
+
+/* Opens the device. Before anything is built. */
+int mill_gpu_open(struct mill_simulation *simulation, struct mill_error *error);
+/* Whether a projection can be made on the device: build.c then leaves it without rows. */
+int mill_gpu_makes(const struct mill_projection_setup *setup);
+/* Cuts the populations into slices, once delays are known, and makes the projections that have no rows. */
+int mill_gpu_cut(struct mill_simulation *simulation, struct mill_error *error);
+int mill_gpu_connect(struct mill_simulation *simulation, struct mill_error *error);
+/* Makes the rows of a projection on the host too; they are the same. */
+int mill_gpu_complete(struct mill_simulation *simulation, uint32_t projection, struct mill_error *error);
+/* Builds the network on it, from the host's arrays, and the program. */
+int mill_gpu_build(struct mill_simulation *simulation, struct mill_error *error);
+/* Once recording is prepared: what the device samples, and the graphs. */
+int mill_gpu_ready(struct mill_simulation *simulation, struct mill_error *error);
+void mill_gpu_free(struct mill_simulation *simulation);
+
+/* As mill_engine_run. An error is left in the recorder. */
+void mill_gpu_run(struct mill_simulation *simulation, int64_t until);
+/* Delivers the spikes of the last epoch and brings state and rings to the host's arrays. */
+int mill_gpu_fetch(struct mill_simulation *simulation, struct mill_error *error);
+
+/* Of gpu-network.c: the arrays of the network, and the models and stimuli that the program needs; then what the device samples. */
+int mill_gpu_put_network(struct mill_simulation *simulation, struct mill_composition *composition, struct mill_error *error);
+int mill_gpu_put_recorded(struct mill_simulation *simulation, struct mill_error *error);
+
+/* Of gpu-results.c: buffers; waits for a half's epochs and records them. */
+int mill_gpu_results_build(struct mill_simulation *simulation, struct mill_error *error);
+void mill_gpu_results_free(struct mill_simulation *simulation);
+int mill_gpu_take(struct mill_simulation *simulation, uint32_t half, struct mill_error *error);
+
+/* Of gpu-run.c, for the graphs: launches the kernels of the epoch in `slot`. */
+int mill_gpu_launch(struct mill_gpu *gpu, uint32_t slot, uint32_t steps, struct mill_error *error);
+
+#endif

@@ -1,0 +1,22 @@
+/* Synapses on a device: from the host's rows into the layout of <spikemill/device-network.h>. */
+#ifndef MILL_CUDA_ROWS_H
+#define MILL_CUDA_ROWS_H
+
+#include <spikemill/device-network.h>
+#include <spikemill/network.h>
+#include "cuda/device.h"
+#include "threads.h"
+
+/* How a projection's targets are cut: `slices` slices of `width` neurons with 16-bit targets, or (narrow 0) one slice with 32-bit ones. */
+struct mill_cut {
+  uint32_t narrow, width, slices;
+};
+
+/* Fills *out (zeroed) but for nothing; its arrays belong to `cuda`. *groups is the number of groups in all. */
+int mill_rows_to_device(struct mill_cuda *cuda, struct mill_team *team, const struct mill_projection *p, uint32_t sources,
+                        const struct mill_cut *cut, struct mill_device_projection *out, uint64_t *groups, struct mill_error *error);
+
+/* Bytes on the device of a projection with n synapses, at most. */
+uint64_t mill_rows_device_bytes(uint64_t sources, uint64_t n, const struct mill_cut *cut, uint32_t weight_bits, uint32_t delay_bits);
+
+#endif

@@ -1,0 +1,59 @@
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+#include "cuda/texts.h"
+
+/* A file as a list of its bytes, made when the product is built. */
+#define END 0
+static const unsigned char device_h[] = {
+#include "core/spikemill/device.h_text"
+    END};
+static const unsigned char device_math_h[] = {
+#include "core/spikemill/device-math.h_text"
+    END};
+static const unsigned char device_random_h[] = {
+#include "core/spikemill/device-random.h_text"
+    END};
+static const unsigned char device_network_h[] = {
+#include "core/spikemill/device-network.h_text"
+    END};
+static const unsigned char neuron_h[] = {
+#include "core/spikemill/neuron.h_text"
+    END};
+static const unsigned char propagator_h[] = {
+#include "core/spikemill/propagator.h_text"
+    END};
+static const unsigned char connect_text[] = {
+#include "core/cuda/connect.cu_text"
+    END};
+static const unsigned char prelude[] = {
+#include "core/cuda/prelude.cu_text"
+    END};
+static const unsigned char stimuli[] = {
+#include "core/cuda/stimuli.cu_text"
+    END};
+static const unsigned char model[] = {
+#include "core/cuda/model.cu_text"
+    END};
+static const unsigned char forget[] = {
+#include "core/cuda/forget.cu_text"
+    END};
+static const unsigned char update[] = {
+#include "core/cuda/update.cu_text"
+    END};
+
+const struct mill_program_text mill_device_text[] = {
+    {"spikemill/device.h", (const char *)device_h},
+    {"spikemill/device-math.h", (const char *)device_math_h},
+    {"spikemill/device-random.h", (const char *)device_random_h},
+    {"spikemill/device-network.h", (const char *)device_network_h},
+    {"spikemill/neuron.h", (const char *)neuron_h},
+    {"spikemill/propagator.h", (const char *)propagator_h},
+    {"core/cuda/connect.cu", (const char *)connect_text},
+    {"core/cuda/prelude.cu", (const char *)prelude},
+    {"core/cuda/stimuli.cu", (const char *)stimuli},
+    {"core/cuda/model.cu", (const char *)model},
+    {"core/cuda/forget.cu", (const char *)forget},
+    {"core/cuda/update.cu", (const char *)update},
+};
+const uint32_t mill_device_text_count = sizeof mill_device_text / sizeof *mill_device_text;

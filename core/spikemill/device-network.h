@@ -1,0 +1,136 @@
+/* A network on a device, as the text of a delivery strategy sees it: one set of structs that the host fills and the device reads, so they
+   hold only 32- and 64-bit numbers and addresses. simulation.md "Epoch" says what an epoch is.
+
+   Synapses of a projection are kept slice by slice of the target: within a slice row after row of the source, each row's part (a run) padded
+   to whole groups of four synapses, so that a thread loads four at once. `start` tells where runs begin, in groups: those of rows
+   256 b … 256 b + 255 in slice s are start[(s · blocks + b) · 257 + 0 … 255], and entry 256 is where the last of them ends. Padding has
+   the target MILL_NO_TARGET. */
+#ifndef SPIKEMILL_DEVICE_NETWORK_H
+#define SPIKEMILL_DEVICE_NETWORK_H
+
+#include <spikemill/device.h>
+
+#ifdef __CUDACC_RTC__
+#define MILL_AT(type) type *
+#else
+#define MILL_AT(type) uint64_t
+#endif
+
+#define MILL_DEVICE_EPOCHS 32u   /* most epochs of a batch */
+#define MILL_ROWS 256u           /* rows of a block of `start` */
+#define MILL_GROUP 4u            /* synapses of a group */
+#define MILL_NO_TARGET 0xffffffffu       /* padding among 32-bit targets */
+#define MILL_NO_NARROW_TARGET 0xffffu    /* among 16-bit ones */
+
+/* As struct mill_ring, the cells being MILL_CELL. */
+struct mill_device_ring {
+  MILL_AT(void) cell;            /* [mask + 1][stride] */
+  uint64_t stride;
+  double scale;
+  uint32_t mask, reserved;
+};
+
+struct mill_device_stimulus {
+  MILL_AT(const void) data;      /* what the stimulus's text reads */
+  uint64_t quanta;               /* of one event */
+  uint32_t kind;                 /* which of the program's stimuli */
+  uint32_t receptor;
+};
+
+/* A state variable that is recorded. */
+struct mill_device_variable {
+  MILL_AT(const uint32_t) place; /* [size] of the neuron's value in a sample; MILL_NO_TARGET: not recorded */
+  uint32_t state, reserved;
+};
+
+struct mill_device_population {
+  MILL_AT(const void) param;                          /* struct mill_param of the model */
+  MILL_AT(const uint64_t) column;                     /* [states] addresses of [size] */
+  MILL_AT(const struct mill_device_ring) ring;        /* [receptors] */
+  MILL_AT(const struct mill_device_stimulus) stimulus; /* [stimuli] that give events */
+  MILL_AT(const struct mill_device_variable) variable; /* [variables] */
+  uint64_t key;
+  uint32_t first, size;
+  uint32_t model;                /* which of the program's models */
+  uint32_t receptors, stimuli, variables;
+  uint32_t current;              /* row of the batch's currents; MILL_NO_TARGET: none */
+  uint32_t reserved;
+};
+
+/* A run of neurons of one population: slice `index` of it. */
+struct mill_device_slice {
+  uint32_t population, first, count, index;
+};
+
+struct mill_device_projection {
+  MILL_AT(const uint32_t) start; /* [slices][blocks][257] */
+  MILL_AT(const void) target;    /* [groups][4] of uint16_t within the slice, or of uint32_t within the population */
+  MILL_AT(const void) weight;    /* [groups][4] of int16_t or int32_t; 0 when all are weight_all */
+  MILL_AT(const void) delay;     /* [groups][4] of uint8_t or uint16_t; 0 when all are delay_all */
+  uint32_t source, target_population, receptor;
+  uint32_t blocks;               /* of rows */
+  uint32_t longest;              /* groups of the longest run */
+  uint32_t weight_bits, delay_bits;
+  int32_t weight_all;
+  uint32_t delay_all, reserved;
+};
+
+/* A neuron's spikes of one epoch: bit b is step b of it. */
+struct mill_device_spike {
+  uint32_t neuron;               /* global id */
+  uint32_t mask;
+};
+
+/* A batch of epochs: slots 32 h … 32 h + 31 of half h. Uploaded whole before the batch. */
+struct mill_device_batch {
+  int64_t first;                 /* step of the first epoch */
+  uint32_t last, last_steps;     /* slot and steps of the epoch before it; MILL_NO_TARGET: none that is to be delivered */
+  uint32_t ring_live;            /* 1: the rings may hold input for the epochs of this batch */
+  uint32_t reserved;
+  uint32_t count[MILL_DEVICE_EPOCHS]; /* neurons that fired, epoch by epoch */
+};
+
+struct mill_device_network {
+  MILL_AT(const struct mill_device_population) population;
+  MILL_AT(const struct mill_device_projection) projection;
+  MILL_AT(const struct mill_device_slice) slice;
+  /* Projections of population s into population t: into[into_begin[t · populations + s]] … up to the next entry of into_begin; and those of
+     s into any: from[from_begin[s]] … */
+  MILL_AT(const uint32_t) into_begin;
+  MILL_AT(const uint32_t) into;
+  MILL_AT(const uint32_t) from_begin;
+  MILL_AT(const uint32_t) from;
+  MILL_AT(struct mill_device_batch) batch;            /* [2] */
+  MILL_AT(uint64_t) base;                             /* [64] where the list of each slot begins within its half */
+  MILL_AT(struct mill_device_spike) spike;            /* [2][capacity] */
+  uint64_t capacity;
+  MILL_AT(const void) current;                        /* [2][rows][MILL_DEVICE_EPOCHS · epoch_steps] of mill_real */
+  MILL_AT(double) sample;                             /* [2][MILL_DEVICE_EPOCHS · epoch_steps][samples], steps that are not recorded unused */
+  int64_t sample_every;          /* steps; 0: nothing is recorded */
+  uint32_t samples, current_rows;
+  uint32_t neurons, populations, projections, slices;
+  uint32_t epoch_steps, reserved;
+};
+
+/* A fixed-probability connection that is made on the device, as core/connect.h has it. */
+struct mill_device_connection {
+  double inverse;                /* 1 / log(1 - p) */
+  uint64_t key;
+  uint64_t room;                 /* groups of `target` */
+  MILL_AT(uint32_t) start;
+  MILL_AT(void) target;
+  MILL_AT(uint64_t) groups;      /* [2] groups in all, groups of the longest run; from 0 */
+  MILL_AT(uint32_t) in_degree;   /* [targets], from 0 */
+  MILL_AT(uint32_t) out_degree;  /* [sources], written */
+  uint32_t sources, targets, width, slices, blocks;
+  uint32_t no_autapses;
+};
+
+/* Events from the host for the step `step` of the epoch to come. */
+struct mill_device_event {
+  uint64_t quanta;
+  uint32_t population, neuron;   /* within the population */
+  uint32_t receptor, slot;       /* of the ring */
+};
+
+#endif

@@ -1,0 +1,32 @@
+/* Cache-aware delivery on a device: rows are cut into column slices of 4 · `lanes` synapses, and all spikes are taken through one slice
+   before the next: rows are sorted by target, so that the cells in use at a time lie together (Bautembach et al. 2021, section 3.2). */
+MILL_KERNEL mill_deliver(MILL_NETWORK, uint32_t slot, uint32_t steps, uint32_t lanes)
+{
+  const mill_now now = mill_epoch_at(net, slot, steps);
+  const mill_list list = mill_last(net, now);
+  const uint32_t lane = threadIdx.x % lanes, groups = gridDim.x * (blockDim.x / lanes);
+  const uint32_t group = blockIdx.x * (blockDim.x / lanes) + threadIdx.x / lanes;
+  for (uint32_t q = 0; q < net.projections; q++) {
+    const mill_device_projection &p = net.projection[q];
+    const mill_device_population &source = net.population[p.source];
+    const mill_device_ring &ring = net.population[p.target_population].ring[p.receptor];
+    const uint32_t columns = (p.longest + lanes - 1) / lanes;
+    uint32_t column = 0, k = group;
+    while (column < columns && list.count) {
+      while (k >= list.count && column < columns) {
+        k -= list.count;
+        column++;
+      }
+      if (column == columns)
+        break;
+      const mill_device_spike spike = list.spike[k];
+      const uint32_t row = spike.neuron - source.first;
+      if (row < source.size) {
+        const mill_run_of_row run = mill_run(p, 0, row);
+        const uint32_t at = run.begin + column * lanes + lane;
+        mill_add_to_ring(p, ring, at, at < run.end ? at + 1 : at, 1, spike.mask, list.first);
+      }
+      k += groups;
+    }
+  }
+}
