@@ -205,7 +205,7 @@ static int check_job(struct request *q, struct mill_error *error)
                        q->common.path);
   }
   mill_text_format(threads, sizeof threads, "%lld", (long long)q->threads);
-  if (q->threads && mill_override_set(&q->common.overrides, "mining.threads", threads, error) < 0)
+  if (q->threads && mill_override_set(&q->common.overrides, "threads", "mining.threads", threads, error) < 0)
     return -1;
   if (mill_mining_open(q->common.path, (const char *const *)q->common.overrides.text, q->common.overrides.count, &mining, error) <
       0)

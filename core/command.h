@@ -50,13 +50,13 @@ void mill_usage(FILE *out, const char *synopsis, const char *summary, const stru
 /* "spikemill: TEXT" on stderr; returns the status. */
 int mill_report_error(const struct mill_error *error);
 
-/* Texts "section.key=value" made from options. */
+/* Texts "section.key=value" of --set, and "--option section.key=value" of other options. */
 struct mill_overrides {
   char **text;
   size_t count, capacity;
 };
 int mill_override_add(struct mill_overrides *overrides, const char *text, struct mill_error *error);
-int mill_override_set(struct mill_overrides *overrides, const char *key, const char *value, struct mill_error *error);
+int mill_override_set(struct mill_overrides *overrides, const char *option, const char *key, const char *value, struct mill_error *error);
 void mill_overrides_free(struct mill_overrides *overrides);
 
 /* A whole number option in [least, most]. */

@@ -118,17 +118,40 @@ static void shown_make(char *buffer, const char *text)
   strcpy(buffer + cut, cut < n ? "…" : "");
 }
 
+/* "--support", malloc'ed, of "--support mining.support=100", and moves the text on to what is behind it; NULL when there is none. */
+static int option_take(const char **text, char **option)
+{
+  const size_t n = strncmp(*text, "--", 2) == 0 ? strcspn(*text, " ") : 0;
+  *option = NULL;
+  if (!n || !(*text)[n])
+    return 0;
+  *option = strndup(*text, n);
+  *text += n + 1;
+  return *option ? 0 : -1;
+}
+
+static int override_fail(struct mill_error *error, const char *option, const char *text)
+{
+  const char *equals = strchr(text, '=');
+  char shown[SHOWN_SIZE];
+
+  shown_make(shown, option && equals ? equals + 1 : text);
+  return mill_fail_within(error, "%s %s", option ? option : "--set", shown);
+}
+
 static int override_apply(struct mill_ini *ini, const char *text, struct mill_error *error)
 {
-  const char *equals = strchr(text, '='), *dot;
-  char shown[SHOWN_SIZE], *name = NULL, *key = NULL, *value = NULL;
+  const char *equals, *dot;
+  char *option, *name = NULL, *key = NULL, *value = NULL;
   struct mill_ini_section *section;
   struct mill_ini_entry *entry;
   int status = -1;
 
-  shown_make(shown, text);
+  if (option_take(&text, &option) < 0)
+    return mill_fail(error, MILL_RESOURCES, "out of memory");
   if (mill_ini_line_check(text, strlen(text), error) < 0)
-    return mill_fail_within(error, "--set %s", shown);
+    goto done;
+  equals = strchr(text, '=');
   dot = equals == NULL ? NULL : memrchr(text, '.', (size_t)(equals - text));
   if (dot == NULL) {
     mill_fail(error, MILL_USAGE, "expected SECTION.KEY=VALUE");
@@ -164,10 +187,13 @@ static int override_apply(struct mill_ini *ini, const char *text, struct mill_er
     }
     entry->added = 1;
   }
+  entry->option = option;
+  option = NULL;
   status = 0;
 done:
   if (status < 0)
-    mill_fail_within(error, "--set %s", shown);
+    override_fail(error, option, text);
+  free(option);
   free(name);
   free(key);
   free(value);
@@ -266,6 +292,7 @@ void mill_ini_free(struct mill_ini *ini)
     for (j = 0; j < ini->section[i].count; j++) {
       free(ini->section[i].entry[j].key);
       free(ini->section[i].entry[j].value);
+      free(ini->section[i].entry[j].option);
     }
     free(ini->section[i].entry);
     free(ini->section[i].name);
@@ -297,6 +324,14 @@ struct mill_ini_entry *mill_ini_entry_find(const struct mill_ini_section *sectio
   return NULL;
 }
 
+static int has_options(const struct mill_ini_section *section)
+{
+  for (size_t i = 0; i < section->count; i++)
+    if (section->entry[i].option != NULL)
+      return 1;
+  return 0;
+}
+
 void mill_ini_where(const struct mill_ini *ini, const struct mill_ini_section *section, const struct mill_ini_entry *entry,
                     char *buffer, size_t size)
 {
@@ -310,9 +345,11 @@ void mill_ini_where(const struct mill_ini *ini, const struct mill_ini_section *s
   else if (entry == NULL && line > 0)
     mill_text_format(buffer, size, "%s:%d: [%s]: ", ini->path, line, section->name);
   else if (entry == NULL)
-    mill_text_format(buffer, size, "--set: [%s]: ", section->name);
+    mill_text_format(buffer, size, "%s: [%s]: ", has_options(section) ? "the options" : "--set", section->name);
   else if (line > 0)
     mill_text_format(buffer, size, "%s:%d: [%s] %s = %s: ", ini->path, line, section->name, entry->key, shown);
+  else if (entry->option != NULL)
+    mill_text_format(buffer, size, "%s %s: ", entry->option, shown);
   else
     mill_text_format(buffer, size, "--set %s.%s=%s: ", section->name, entry->key, shown);
 }

@@ -121,14 +121,14 @@ int mill_override_add(struct mill_overrides *o, const char *text, struct mill_er
   return 0;
 }
 
-int mill_override_set(struct mill_overrides *o, const char *key, const char *value, struct mill_error *error)
+int mill_override_set(struct mill_overrides *o, const char *option, const char *key, const char *value, struct mill_error *error)
 {
-  size_t n = strlen(key) + strlen(value) + 2;
+  size_t n = strlen(option) + strlen(key) + strlen(value) + 5;
   char *text = malloc(n);
   int rc;
   if (!text)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
-  mill_text_format(text, n, "%s=%s", key, value);
+  mill_text_format(text, n, "--%s %s=%s", option, key, value);
   rc = mill_override_add(o, text, error);
   free(text);
   return rc;
@@ -169,7 +169,7 @@ static int put_path(struct mill_request *request, const struct mill_row *row, co
   }
   if (whole && quoted) {
     mill_text_format(whole, n, "%s%s%s", here, *here ? "/" : "", path);
-    rc = mill_override_set(&request->overrides, row->key, mill_ini_quote(quoted, whole), error);
+    rc = mill_override_set(&request->overrides, row->option.name, row->key, mill_ini_quote(quoted, whole), error);
   } else if (*path) {
     mill_fail(error, MILL_RESOURCES, "the working directory: %s", mill_text_errno(errno));
   }
@@ -184,10 +184,12 @@ static int put(struct mill_request *request, const struct mill_row *row, const c
   void *place = (char *)request + row->offset;
   switch (row->use) {
   case MILL_USE_KEY:
-    return mill_override_set(&request->overrides, row->key, value, error);
+    return mill_override_set(&request->overrides, row->option.name, row->key, value, error);
   case MILL_USE_PATH:
     return put_path(request, row, value, error);
   case MILL_USE_SET:
+    if (value[0] == '-')
+      return mill_fail(error, MILL_USAGE, "--set %s: expected SECTION.KEY=VALUE", value);
     return mill_override_add(&request->overrides, value, error);
   case MILL_USE_INT:
     return mill_option_int(row->option.name, value, row->least, row->most, place, error);

@@ -166,7 +166,7 @@ static int make_variant(const struct mill_variants *v, struct mill_variant *vari
     rc = mill_override_add(&variant->overrides, overrides->text[i], error);
   for (int a = 0; rc == 0 && a < MILL_AXIS_COUNT; a++) {
     if (value[a] && *subject->key[a])
-      rc = mill_override_set(&variant->overrides, subject->key[a], value[a], error);
+      rc = mill_override_set(&variant->overrides, axes[a].option, subject->key[a], value[a], error);
   }
   if (value[MILL_AXIS_THREADS]) {
     int64_t threads = 0;

@@ -54,6 +54,7 @@ struct mapconcatenate {
   uint32_t segments;         /* P */
   uint32_t *cut;             /* [segments + 1] */
   struct map_worker *worker; /* [workers] */
+  uint32_t shortest;         /* the longest segment when the stream has all of them */
   uint64_t machine_bytes;    /* room for so much, */
   uint32_t longest;          /* and for segments of so many events */
   struct segment *segment;   /* [segment_room]: of a group of candidates, */
@@ -320,65 +321,111 @@ static inline void make_group(struct group *group, uint32_t first)
     add_segments(group, stride);
 }
 
-/* Makes room for the segments and tuples of candidates: of all, when that is not more than a group may have. */
-static inline int group_room(struct mapconcatenate *self, const struct mill_candidates *c, struct mill_error *error)
+/* ---- Room ---- */
+
+/* What the workers need for machines of so many bytes and segments of so many events, with the cuts. */
+static inline uint64_t map_bytes(const struct mapconcatenate *self, uint64_t machine, uint32_t longest)
+{
+  const struct map_worker *w = self->worker;
+  const uint64_t each =
+      self->in->types * sizeof *w->nodes + machine + longest * (sizeof *w->rest + sizeof *w->last + sizeof *w->known);
+  return self->in->workers * each + (self->segments + UINT64_C(1)) * sizeof *self->cut;
+}
+
+static inline int group_room(struct mapconcatenate *self, uint32_t segments, struct mill_error *error)
 {
   const struct mill_host *host = self->host;
-  const uint64_t segments = (uint64_t)c->count * self->segments;
-  const uint32_t segment_room = segments < SEGMENTS ? (uint32_t)segments : SEGMENTS;
-  const uint64_t tuples = segment_room * (self->in->events + UINT64_C(1));
-  const uint32_t tuple_room = tuples < TUPLES ? (uint32_t)tuples : TUPLES;
-  if (segment_room <= self->segment_room) /* it grows with the other */
-    return 0;
+  const uint64_t tuples = segments * (self->in->events < MACHINES ? self->in->events + UINT64_C(1) : MACHINES + 1);
   host->release(self->segment);
   host->release(self->start);
   host->release(self->tuple);
-  self->segment_room = segment_room;
-  self->tuple_room = tuple_room;
-  self->segment = (struct segment *)host->allocate("segments", segment_room, sizeof *self->segment);
-  self->start = (uint32_t *)host->allocate("segments", segment_room + UINT64_C(1), sizeof *self->start);
-  self->tuple = (struct tuple *)host->allocate("tuples", tuple_room, sizeof *self->tuple);
+  self->segment_room = segments;
+  self->tuple_room = tuples < TUPLES ? (uint32_t)tuples : TUPLES;
+  self->segment = (struct segment *)host->allocate("segments", segments, sizeof *self->segment);
+  self->start = (uint32_t *)host->allocate("segments", segments + UINT64_C(1), sizeof *self->start);
+  self->tuple = (struct tuple *)host->allocate("tuples", self->tuple_room, sizeof *self->tuple);
   if (!self->segment || !self->start || !self->tuple)
-    return host->fail(error, MILL_RESOURCES, "no memory for %u segments with %u tuples", segment_room, tuple_room);
+    return host->fail(error, MILL_RESOURCES, "no memory for %u segments with %u tuples", segments, self->tuple_room);
   return 0;
 }
 
-/* Makes room for a worker's machine and for what it knows of a segment. */
-static inline int map_room(struct mapconcatenate *self, uint64_t bytes, uint32_t longest, struct mill_error *error)
+/* For machines and for what workers know of a segment. */
+static inline int map_room(struct mapconcatenate *self, uint64_t machine, uint32_t longest, struct mill_error *error)
 {
   const struct mill_host *host = self->host;
-  if (bytes <= self->machine_bytes && longest <= self->longest)
-    return 0;
-  self->machine_bytes = bytes > self->machine_bytes ? bytes : self->machine_bytes;
-  self->longest = longest > self->longest ? longest : self->longest;
+  self->machine_bytes = machine;
+  self->longest = longest;
   for (uint32_t i = 0; i < self->in->workers; i++) {
     struct map_worker *w = &self->worker[i];
     host->release(w->memory);
     host->release(w->rest);
     host->release(w->last);
     host->release(w->known);
-    w->memory = (char *)host->allocate("machines of segments", self->machine_bytes, 1);
-    w->rest = (uint32_t *)host->allocate("completions of segments", self->longest, sizeof *w->rest);
-    w->last = (completion *)host->allocate("completions of segments", self->longest, sizeof *w->last);
-    w->known = (uint32_t *)host->allocate("completions of segments", self->longest, sizeof *w->known);
+    w->memory = (char *)host->allocate("machines of segments", machine, 1);
+    w->rest = (uint32_t *)host->allocate("completions of segments", longest, sizeof *w->rest);
+    w->last = (completion *)host->allocate("completions of segments", longest, sizeof *w->last);
+    w->known = (uint32_t *)host->allocate("completions of segments", longest, sizeof *w->known);
     if (!w->memory || !w->rest || !w->last || !w->known)
       return host->fail(error, MILL_RESOURCES, "no memory for segments of %u events: %llu bytes of a machine for each thread",
-                        longest, (unsigned long long)bytes);
+                        longest, (unsigned long long)machine);
   }
   return 0;
+}
+
+#define SEGMENT_BYTES (sizeof(struct segment) + sizeof(uint32_t) + (MACHINES + 1) * sizeof(struct tuple))
+
+/* The least that an episode takes with machines of so many bytes and segments of so many events or more: few segments are long, and many
+   take room themselves. */
+static inline int too_little(const struct mapconcatenate *self, const struct mill_candidates *c, uint64_t machine, uint32_t longest,
+                             struct mill_error *error)
+{
+  uint64_t least = UINT64_MAX;
+  for (uint32_t stride = 1; stride <= self->segments; stride *= 2) {
+    uint32_t events = longest;
+    for (uint32_t s = 0; s < self->segments; s += stride)
+      events = self->cut[s + stride] - self->cut[s] > events ? self->cut[s + stride] - self->cut[s] : events;
+    const uint64_t bytes = map_bytes(self, machine, events) + self->segments / stride * SEGMENT_BYTES;
+    least = bytes < least ? bytes : least;
+  }
+  return self->host->fail(
+      error, MILL_RESOURCES,
+      "an episode of %u node%s takes %llu bytes on %u thread%s, and the counter's part of memory is %llu: raise memory, or "
+      "take fewer threads or more segments",
+      c->level, c->level == 1 ? "" : "s", (unsigned long long)least, self->in->workers, self->in->workers == 1 ? "" : "s",
+      (unsigned long long)self->in->memory);
+}
+
+/* Makes room for the candidates' machines, for segments of so many events, and with what is left of the memory for groups of as many
+   segments as fit, at least one. */
+static inline int make_room(struct mapconcatenate *self, const struct mill_candidates *c, uint64_t machine, uint32_t longest,
+                            struct mill_error *error)
+{
+  const uint64_t all = (uint64_t)c->count * self->segments, wanted = all < SEGMENTS ? all : SEGMENTS, memory = self->in->memory;
+  machine = machine > self->machine_bytes ? machine : self->machine_bytes;
+  longest = longest > self->longest ? longest : self->longest;
+  const uint64_t fixed = map_bytes(self, machine, longest);
+  if (fixed + SEGMENT_BYTES > memory)
+    return too_little(self, c, machine, longest, error);
+  const uint64_t fit = (memory - fixed) / SEGMENT_BYTES, room = wanted < fit ? wanted : fit;
+  if ((self->segment_room > fit || self->segment_room < room) && group_room(self, (uint32_t)room, error))
+    return -1;
+  return machine > self->machine_bytes || longest > self->longest ? map_room(self, machine, longest, error) : 0;
 }
 
 static inline int mapconcatenate_count(struct mapconcatenate *self, const struct mill_candidates *candidates, uint64_t *counts,
                                        struct mill_error *error)
 {
-  const uint64_t bytes = machine_bytes_most(self->bounds, candidates);
+  const uint64_t machine = machine_bytes_most(self->bounds, candidates);
   struct group group = {.self = self, .candidates = candidates, .counts = counts};
-  if (group_room(self, candidates, error))
+  if (make_room(self, candidates, machine, self->shortest, error))
     return -1;
   for (uint32_t first = 0; first < candidates->count; first += group.count) {
     make_group(&group, first);
-    if (map_room(self, bytes, group.longest, error))
-      return -1;
+    while (group.longest > self->longest) { /* which leaves less for the group */
+      if (make_room(self, candidates, machine, group.longest, error))
+        return -1;
+      make_group(&group, first);
+    }
     self->host->each(self->in->team, group.segments, map_segment, &group);
     self->host->each(self->in->team, group.count, concatenate, &group);
   }
@@ -405,7 +452,7 @@ static inline void mapconcatenate_close(struct mapconcatenate *self)
   host->release(self->tuple);
 }
 
-static inline void find_cuts(const struct mapconcatenate *self)
+static inline void find_cuts(struct mapconcatenate *self)
 {
   const struct mill_counter_input *in = self->in;
   for (uint64_t s = 0; s <= self->segments; s++) {
@@ -413,6 +460,8 @@ static inline void find_cuts(const struct mapconcatenate *self)
     while (cut && cut < in->events && in->order[cut] == in->order[cut - 1])
       cut++;
     self->cut[s] = cut;
+    if (s && cut - self->cut[s - 1] > self->shortest)
+      self->shortest = cut - self->cut[s - 1];
   }
 }
 

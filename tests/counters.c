@@ -155,6 +155,12 @@ static int check_level(const struct mine *m, const struct level *level)
   return 1;
 }
 
+/* What a counter may hold: those that work on segments take something in any case. */
+static uint64_t memory_of(int c, uint64_t memory, uint32_t events, uint32_t threads)
+{
+  return memory + (c == MAPCONCATENATE || c == HYBRID ? 20000 + UINT64_C(40) * events * threads : 0);
+}
+
 /* Mines with every counter. Returns whether all was right. */
 static int mine(const struct mine *m)
 {
@@ -175,7 +181,7 @@ static int mine(const struct mine *m)
                                         .interval = m->interval,
                                         .interval_count = m->intervals,
                                         .threshold = m->threshold,
-                                        .memory = m->memory[c],
+                                        .memory = memory_of(c, m->memory[c], m->events, m->threads[c]),
                                         .team = team[m->threads[c] - 1]};
     good = !mill_counting_open(&setup, &counting[c], &error);
   }
@@ -249,8 +255,9 @@ static uint64_t count_case(int c, const struct mill_event *event, uint32_t n, co
   struct mill_counting *counting;
   struct mill_error error;
   const struct parameters parameters = {0, NULL};
-  struct mill_counting_setup setup = {plugin[c], &parameters,      event, n, 26, ties, episode->gap, episode->length - 1, 1,
-                                      memory,    team[threads - 1]};
+  struct mill_counting_setup setup = {
+      plugin[c],        &parameters, event, n, 26, ties, episode->gap, episode->length - 1, 1, memory_of(c, memory, n, threads),
+      team[threads - 1]};
   uint64_t count = 0;
   uint32_t interval[BRUTE_NODES], parent = 0;
   if (mill_counting_open(&setup, &counting, &error))

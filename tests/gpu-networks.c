@@ -167,6 +167,43 @@ static void advance_oddly(struct mill_simulation *sim, int64_t steps)
   }
 }
 
+/* The last 64 steps of each neuron of population p0, from the spikes that are heard. */
+struct heard {
+  uint64_t *bits; /* [size] */
+  uint32_t first, size;
+  int64_t end;
+};
+
+static void hear(const struct mill_event *events, size_t n, void *self)
+{
+  struct heard *heard = self;
+  for (size_t i = 0; i < n; i++) {
+    if (events[i].unit - heard->first < heard->size && heard->end - events[i].tick < 64)
+      heard->bits[events[i].unit - heard->first] |= UINT64_C(1) << (heard->end - events[i].tick);
+  }
+}
+
+/* The whole run, with the history of population p0 kept. */
+static const char *simulate_whole(const struct static_network *n, struct mill_simulation *sim)
+{
+  struct heard heard = {.size = n->size[0], .end = (int64_t)n->t0 + n->steps, .bits = calloc(n->size[0] + 1u, sizeof *heard.bits)};
+  struct mill_error error;
+  const char *differ = NULL;
+  while (heard.bits && sim->population[heard.first].name[0] != 'p')
+    heard.first++;
+  heard.first = sim->population[heard.first].first;
+  if (!heard.bits || mill_simulation_keep_history(sim, "p0", 1, &error) < 0)
+    bail("no history");
+  mill_simulation_listen(sim, hear, &heard);
+  net_advance(sim, n->steps);
+  for (uint32_t i = 0; i < heard.size; i++) {
+    if (*mill_simulation_history(sim, "p0", i) != heard.bits[i])
+      differ = "histories";
+  }
+  free(heard.bits);
+  return differ;
+}
+
 /* Returns what differs on the way, or NULL. */
 static const char *simulate(const struct static_network *n, const struct truth *t, const struct variant *v,
                             const struct variant *then, enum way way, struct outcome *o)
@@ -178,7 +215,7 @@ static const char *simulate(const struct static_network *n, const struct truth *
   if (!sim->gpu)
     bail("this is not on a GPU");
   if (way == WHOLE) {
-    net_advance(sim, n->steps);
+    differ = simulate_whole(n, sim);
   } else if (way == PIECES) {
     struct snapshot s;
     for (int i = 0; i < 2; i++) {

@@ -389,6 +389,44 @@ static void set_test(void)
   is_str(e.text, "--set define.a=2: [define] a is set twice, the first time to `1`", "message");
 }
 
+/* Overrides that other options make. */
+static void option_test(void)
+{
+  static const char *const good[] = {"--support mining.support=1 2", "--duration a.x=3"};
+  static const struct {
+    const char *text, *message;
+  } bad[] = {
+      {"--support mining.support='5", "--support '5: the quote ' is not closed"},
+      {"--support mining.support=a\nb", "--support a?b: a control character (byte 0x0a) at character 17"},
+      {"--support mining", "--support mining: expected SECTION.KEY=VALUE"},
+      {"--support", "--set --support: expected SECTION.KEY=VALUE"},
+  };
+  const char *const twice[] = {"mining.support=1", "--support mining.support=2"};
+  struct mill_error e;
+  char where[200];
+  struct mill_ini *ini = parse(TEXT("[a]\nx = 1\n"), good, 2, &e);
+  struct mill_ini_section *section = ini ? mill_ini_section_find(ini, "mining") : NULL;
+  if (!ok(section != NULL && section->count == 1, "overrides of options: %s", e.text))
+    return;
+  is_str(value(ini, "mining", "support"), "1 2", "the value");
+  mill_ini_where(ini, section, &section->entry[0], where, sizeof where);
+  is_str(where, "--support 1 2: ", "its place is the option");
+  mill_ini_where(ini, section, NULL, where, sizeof where);
+  is_str(where, "the options: [mining]: ", "and that of a section that options made");
+  section = mill_ini_section_find(ini, "a");
+  mill_ini_where(ini, section, &section->entry[0], where, sizeof where);
+  is_str(where, "--duration 3: ", "in the place of a value of the file");
+  mill_ini_where(ini, section, NULL, where, sizeof where);
+  is_str(where, "net.ini:1: [a]: ", "whose section keeps its own");
+  mill_ini_free(ini);
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    ok(parse(TEXT("[a]\nx = 1\n"), &bad[i].text, 1, &e) == NULL && e.status == MILL_USAGE, "%s is refused", bad[i].message);
+    is_str(e.text, bad[i].message, "message");
+  }
+  ok(parse(TEXT("[a]\n"), twice, 2, &e) == NULL, "an option and --set for one key");
+  is_str(e.text, "--support 2: [mining] support is set twice, the first time to `1`", "message");
+}
+
 static void where_test(void)
 {
   struct mill_error e = {0, ""};
@@ -501,6 +539,7 @@ static void all_test(void)
   accepted_test();
   size_test();
   set_test();
+  option_test();
 }
 
 int main(void)

@@ -6,6 +6,7 @@
 
 #include "brute.h"
 #include "counting.h"
+#include "memory.h"
 #include "registry.h"
 #include "threads.h"
 
@@ -34,7 +35,7 @@ static int64_t count(const struct mill_plugin *plugin, const void *params, const
   brute_read_episode(text, &episode);
   for (uint32_t i = 0; i < BRUTE_NODES; i++)
     interval[i] = i;
-  const struct mill_counting_setup setup = {plugin, params, event, n, 26, ties, episode.gap, episode.length - 1, 1, 0, team};
+  const struct mill_counting_setup setup = {plugin, params, event, n, 26, ties, episode.gap, episode.length - 1, 1, 1 << 20, team};
   const struct mill_candidates candidate = {episode.length, 1, 0, episode.type, interval, &parent, 1, 1};
   if (mill_counting_open(&setup, &counting, error))
     bail("%s", error->text);
@@ -136,11 +137,79 @@ static void many_tuples(void)
   uint64_t found = 0;
   for (uint32_t i = 0; i < EVENTS; i++)
     event[i] = (struct mill_event){.tick = i, .unit = i % 2};
-  const struct mill_counting_setup setup = {ours, &params, event, EVENTS, 2, MILL_TIES_ORDER, &gap, 1, 1, 0, team};
+  const struct mill_counting_setup setup = {ours, &params, event, EVENTS, 2, MILL_TIES_ORDER, &gap, 1, 1, 1 << 20, team};
   if (mill_counting_open(&setup, &counting, &error) || mill_counting_count(counting, &candidate, &found, &error))
     bail("%s", error.text);
   mill_counting_close(counting);
   is_int((intmax_t)found, EVENTS / 2, "%d events in windows of all of them", EVENTS);
+}
+
+/* Counts all pairs of the stream's types. Returns what the counter holds then, or -1 after an error. */
+static int64_t count_pairs(const struct mill_event *event, uint32_t events, int64_t segments, int64_t high, uint64_t memory,
+                           uint64_t *counts, struct mill_error *error)
+{
+  enum { TYPES = 30, PAIRS = TYPES * TYPES };
+  static uint32_t type[2 * PAIRS], interval[PAIRS], parent[PAIRS];
+  const struct mill_interval gap = {3, high};
+  const struct ours params = {segments};
+  const struct mill_candidates candidates = {2, PAIRS, 0, type, interval, parent, 1, PAIRS};
+  const struct mill_counting_setup setup = {ours, &params, event, events, TYPES, MILL_TIES_ORDER, &gap, 1, 1, memory, team};
+  struct mill_counting *counting;
+  int64_t held = -1;
+  for (uint32_t k = 0; k < PAIRS; k++) {
+    type[2 * k] = parent[k] = k / TYPES;
+    type[2 * k + 1] = k % TYPES;
+  }
+  if (mill_counting_open(&setup, &counting, error))
+    bail("%s", error->text);
+  const uint64_t before = mill_memory_held();
+  if (!mill_counting_count(counting, &candidates, counts, error))
+    held = (int64_t)(mill_memory_held() - before);
+  mill_counting_close(counting);
+  return held;
+}
+
+/* With less memory there are fewer segments at a time, or fewer at all; with too little there is an error. */
+static void little_memory(void)
+{
+  enum { EVENTS = 30000, PAIRS = 900 };
+  static struct mill_event event[EVENTS];
+  static uint64_t right[PAIRS], counts[PAIRS];
+  struct mill_error error = {.text = ""};
+  uint64_t state = 5;
+  int64_t tick = 0;
+  for (uint32_t i = 0; i < EVENTS; i++) {
+    state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
+    tick += (int64_t)(state >> 60);
+    event[i] = (struct mill_event){.tick = tick, .unit = (uint32_t)((state >> 40) * 30 >> 24)};
+  }
+  const int64_t all = count_pairs(event, EVENTS, 64, 200, UINT64_C(1) << 30, right, &error);
+  ok(all > 4 << 20, "with 1 GiB it holds %" PRId64 " bytes", all);
+  for (uint64_t memory = UINT64_C(1) << 23; memory >= UINT64_C(1) << 15; memory /= 2) {
+    memset(counts, 0, sizeof counts);
+    const int64_t held = count_pairs(event, EVENTS, 64, 200, memory, counts, &error);
+    ok(held > 0 && held <= (int64_t)memory && memcmp(counts, right, sizeof right) == 0,
+       "with %" PRIu64 " bytes it holds %" PRId64 ", and counts the same", memory, held);
+  }
+  if (count_pairs(event, EVENTS, 64, 5000, UINT64_C(1) << 30, right, &error) < 0)
+    bail("%s", error.text);
+  const int64_t wide = count_pairs(event, EVENTS, 64, 5000, UINT64_C(1) << 20, counts, &error);
+  ok(wide > 12 * EVENTS && wide <= 1 << 20 && memcmp(counts, right, sizeof right) == 0,
+     "a wide interval takes few long segments, of 1 MiB %" PRId64 " bytes, and counts the same", wide);
+  if (count_pairs(event, EVENTS, 64, 200, UINT64_C(1) << 30, right, &error) < 0)
+    bail("%s", error.text);
+  ok(count_pairs(event, EVENTS, 64, 200, 10000, counts, &error) < 0 && error.status == MILL_RESOURCES, "with 10000 bytes it stops");
+  unsigned long long needed = 0, one = 0;
+  const char *number = strstr(error.text, "an episode of 2 nodes takes ");
+  ok(number && sscanf(number, "an episode of 2 nodes takes %llu bytes", &needed) == 1 &&
+         strstr(error.text, " bytes on 2 threads, and the counter's part of memory is 10000: raise memory"),
+     "and says what it takes: %s", error.text);
+  ok(count_pairs(event, EVENTS, 64, 200, needed - 1, counts, &error) < 0, "a byte less than that is too little");
+  memset(counts, 0, sizeof counts);
+  ok(count_pairs(event, EVENTS, 64, 200, needed, counts, &error) > 0 && memcmp(counts, right, sizeof right) == 0, "that is enough");
+  ok(count_pairs(event, EVENTS, 1, 200, needed, counts, &error) < 0 && (number = strstr(error.text, " takes ")) &&
+         sscanf(number, " takes %llu bytes", &one) == 1 && one > 12 * EVENTS,
+     "one segment takes more: %s", error.text);
 }
 
 static void bad_segments(void)
@@ -148,7 +217,7 @@ static void bad_segments(void)
   static const struct mill_event event[] = {{.tick = 0, .unit = 0}};
   const struct mill_interval gap = {0, 1};
   const struct ours params = {12};
-  const struct mill_counting_setup setup = {ours, &params, event, 1, 1, MILL_TIES_ORDER, &gap, 1, 1, 0, team};
+  const struct mill_counting_setup setup = {ours, &params, event, 1, 1, MILL_TIES_ORDER, &gap, 1, 1, 1 << 20, team};
   struct mill_counting *counting;
   struct mill_error error = {.text = ""};
   ok(mill_counting_open(&setup, &counting, &error) && error.status == MILL_USAGE, "segments that are no power of two are refused");
@@ -170,6 +239,7 @@ int main(void)
   as_ours();
   edges();
   many_tuples();
+  little_memory();
   bad_segments();
   mill_team_free(team);
   return done_testing();

@@ -46,6 +46,8 @@ def need_gpu():
     found = json.loads(run_program([SPIKEMILL, "info", "device", "--json"]))["cuda"]
     if not found["devices"]:
         skip(found.get("reason", "no GPU"))
+    device = found["devices"][0]
+    print(f"{device['name']}, {device['multiprocessors']} multiprocessors, driver for CUDA {found['driver']}.\n")
 
 
 def test_stream(support, *options):
@@ -79,6 +81,11 @@ def note(arguments):
     line = " ".join(map(shown, arguments))
     if line not in _typed:
         _typed.append(line)
+
+
+def typed(line):
+    """Shows this line instead of the commands so far, which differ only in what it says."""
+    _typed[:] = [line]
 
 
 def spikemill(command, arguments, scratch="out"):

@@ -116,7 +116,9 @@ static int build_batches(struct mill_simulation *sim, struct mill_error *error)
       mill_cuda_allocate(gpu->cuda, "batches", 2 * sizeof(struct mill_device_batch), &net->batch, error) < 0 ||
       mill_cuda_allocate(gpu->cuda, "currents", 2 * net->current_rows * row, &net->current, error) < 0 ||
       mill_cuda_allocate(gpu->cuda, "starts of spike lists", 2 * MILL_DEVICE_EPOCHS * sizeof(uint64_t), &net->base, error) < 0 ||
-      mill_cuda_allocate(gpu->cuda, "spike lists", 2 * net->capacity * sizeof(struct mill_device_spike), &net->spike, error) < 0)
+      mill_cuda_allocate(gpu->cuda, "spike lists", 2 * net->capacity * sizeof(struct mill_device_spike), &net->spike, error) < 0 ||
+      /* more of a list than was written is copied to the host, unread */
+      mill_cuda_fill(gpu->cuda, net->spike, 0, 2 * net->capacity * sizeof(struct mill_device_spike), error) < 0)
     return -1;
   for (int h = 0; h < 2; h++) {
     struct mill_gpu_half *half = &gpu->half[h];
@@ -195,7 +197,8 @@ int mill_gpu_ready(struct mill_simulation *sim, struct mill_error *error)
   const uint64_t samples = sim->recorder.plan.count, bytes = (uint64_t)MILL_DEVICE_EPOCHS * net->epoch_steps * samples * sizeof(double);
   net->samples = (uint32_t)samples;
   net->sample_every = samples ? sim->file->record.every : 0;
-  if (mill_gpu_put_recorded(sim, error) < 0 || mill_cuda_allocate(gpu->cuda, "samples", 2 * bytes, &net->sample, error) < 0)
+  if (mill_gpu_put_recorded(sim, error) < 0 || mill_cuda_allocate(gpu->cuda, "samples", 2 * bytes, &net->sample, error) < 0 ||
+      mill_cuda_fill(gpu->cuda, net->sample, 0, 2 * bytes, error) < 0)
     return -1;
   for (uint32_t h = 0; h < 2; h++) {
     void *sample = NULL;

@@ -43,7 +43,8 @@ struct mill_counter_input {
   uint32_t strict;              /* 1: ties = strict */
 
   uint64_t threshold;           /* an episode is kept when its count is at least this; ≥ 1 */
-  uint64_t memory;              /* bytes that may be held between calls as a cache; a miss is recomputed */
+  uint64_t memory;              /* bytes that may be held between calls as a cache, where a miss is recomputed, or for work whose size can be
+                                   chosen */
 
   struct mill_team *team;       /* for host->each */
   uint32_t workers;             /* of the team */
