@@ -3,7 +3,8 @@
 #include "rows.h"
 
 struct values {
-  int64_t slice_width, columns;
+  int64_t slice_width;
+  int32_t columns; /* 4 times 2 to this power */
 };
 
 static uint32_t slice_width(const void *params, uint32_t size, uint32_t threads)
@@ -16,20 +17,24 @@ static uint32_t slice_width(const void *params, uint32_t size, uint32_t threads)
 static const struct mill_param_spec specs[] = {
     {"slice_width", "neurons", "8192", NULL, "targets of a slice; rounded up to a multiple of 64", 64, 4294967232.0,
      offsetof(struct values, slice_width), MILL_INT, 0},
-    {"columns", "synapses", "32", NULL, "on a GPU: synapses of a row that are taken together, a power of two", 4, 1024,
-     offsetof(struct values, columns), MILL_INT, 0},
+    {"columns", "synapses", "32", "4|8|16|32|64|128|256|512|1024", "on a GPU: synapses of a row that are taken together", 0, 0,
+     offsetof(struct values, columns), MILL_CHOICE, 0},
 };
+
+/* A thread takes four synapses. */
+static uint32_t lanes_for(const void *params)
+{
+  return 1u << ((const struct values *)params)->columns;
+}
 
 static void device_settle(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch)
 {
-  *launch = rows_launch(shape, (uint32_t)((const struct values *)params)->columns / 4);
+  rows_settle(shape, lanes_for(params), launch);
 }
 
 static uint32_t device_epoch(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch)
 {
-  device_settle(params, shape, &launch[0]);
-  launch[1] = (struct mill_launch){0};
-  return 2;
+  return rows_epoch(shape, lanes_for(params), launch);
 }
 
 static const unsigned char text[] = {

@@ -9,20 +9,24 @@ static uint32_t slice_width(const void *params, uint32_t size, uint32_t threads)
 }
 
 /* As many threads for a row as have one group of synapses each, up to a block. */
-static void device_settle(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch)
+static uint32_t lanes_for(const struct mill_device_shape *shape)
 {
   uint32_t lanes = 4;
-  (void)params;
   while (lanes < DEVICE_THREADS && 2 * lanes <= shape->run_groups)
     lanes *= 2;
-  *launch = rows_launch(shape, lanes);
+  return lanes;
+}
+
+static void device_settle(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch)
+{
+  (void)params;
+  rows_settle(shape, lanes_for(shape), launch);
 }
 
 static uint32_t device_epoch(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch)
 {
-  device_settle(params, shape, &launch[0]);
-  launch[1] = (struct mill_launch){0};
-  return 2;
+  (void)params;
+  return rows_epoch(shape, lanes_for(shape), launch);
 }
 
 static const unsigned char text[] = {

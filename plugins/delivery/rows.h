@@ -214,10 +214,17 @@ static inline void rows_release(const struct mill_host *host, void *self)
 #define DEVICE_THREADS 256u
 #define DEVICE_BLOCKS 8u
 
-static inline struct mill_launch rows_launch(const struct mill_device_shape *shape, uint32_t lanes)
+/* The kernel that delivers; lanes, a power of two, is its argument. */
+static inline void rows_settle(const struct mill_device_shape *shape, uint32_t lanes, struct mill_launch *launch)
 {
-  const struct mill_launch launch = {"mill_deliver", shape->multiprocessors * DEVICE_BLOCKS, DEVICE_THREADS, 0, lanes};
-  return launch;
+  *launch = (struct mill_launch){"mill_deliver", shape->multiprocessors * DEVICE_BLOCKS, DEVICE_THREADS, 0, lanes};
+}
+
+static inline uint32_t rows_epoch(const struct mill_device_shape *shape, uint32_t lanes, struct mill_launch *launch)
+{
+  rows_settle(shape, lanes, &launch[0]);
+  launch[1] = (struct mill_launch){0};
+  return 2;
 }
 
 /* The text of the plugin's .cu file, which is included as a list of bytes. */
