@@ -76,6 +76,11 @@ static const char *complete_text(const struct search *s, char *text, size_t size
 static int too_many_candidates(const struct search *s, struct mill_error *error)
 {
   char text[64];
+  if (s->level == 1)
+    return mill_fail(error, MILL_RESOURCES,
+                     "level 1 has %" PRIu64 " candidates, and max_candidates is %" PRIu64
+                     "; no level is complete. They are the types of the recording: raise max_candidates",
+                     s->candidates, s->setup->max_candidates);
   return mill_fail(error, MILL_RESOURCES,
                    "level %u has %s%" PRIu64 " candidates, and max_candidates is %" PRIu64 "; %s. Raise support (%" PRIu64
                    " now), give fewer intervals, or raise max_candidates",

@@ -62,19 +62,31 @@ double mill_surrogates_needed(uint64_t n, uint64_t candidates, double q)
   return needed;
 }
 
+/* "that takes 199 (significance = surrogate=199)", into text[160]. */
+static const char *needed_text(char *text, double needed)
+{
+  if (needed <= MILL_SURROGATES_MOST)
+    mill_text_format(text, 160, "that takes %.0f (significance = surrogate=%.0f)", needed, needed);
+  else
+    mill_text_format(text, 160, "that would take %.0f, and %d is the most there can be", needed, MILL_SURROGATES_MOST);
+  return text;
+}
+
+/* Nothing is above a q of 1. */
 static int check_surrogates(const struct mill_tests_setup *setup, const struct mill_tests *tests, struct mill_error *error)
 {
   const struct mill_significance_options *o = setup->options;
-  char asked[32];
+  char asked[32], text[160];
   const double needed = mill_surrogates_needed(tests->count, tests->candidates, o->q);
-  if (o->surrogates >= needed)
+  if (o->surrogates >= needed || o->q >= 1)
     return 0;
-  return mill_fail(
-      error, MILL_USAGE,
-      "%" PRIu32 " surrogates cannot give a q of %s: with %" PRIu64 " frequent episodes among %" PRIu64
-      " candidates that takes %.0f (significance = surrogate=%.0f), more when not all of them are significant. Or raise "
-      "support or q",
-      o->surrogates, mill_text_double(asked, o->q), tests->count, tests->candidates, needed, needed);
+  return mill_fail(error, MILL_USAGE,
+                   "%" PRIu32 " surrogate%s cannot give a q of %s: with %" PRIu64 " frequent episode%s among %" PRIu64
+                   " candidate%s %s%s",
+                   o->surrogates, o->surrogates == 1 ? "" : "s", mill_text_double(asked, o->q), tests->count,
+                   tests->count == 1 ? "" : "s", tests->candidates, tests->candidates == 1 ? "" : "s", needed_text(text, needed),
+                   needed > MILL_SURROGATES_MOST ? ". Raise support or q"
+                                                 : ", and more when not all of them are significant. Or raise support or q");
 }
 
 /* ---- The model ---------------------------------------------------------------------------------------------------------- */
@@ -270,7 +282,7 @@ static int test_surrogates(const struct mill_tests_setup *setup, struct mill_cou
 static void tell_floor(const struct mill_significance_options *o, const struct mill_tests *tests, const double *share)
 {
   uint64_t floor = 0, short_of = 0;
-  char asked[32];
+  char asked[32], text[160];
   for (uint64_t i = 0; i < tests->count; i++) {
     floor += share[i] <= 1;
     short_of += share[i] <= 1 && tests->test[i].q > o->q;
@@ -279,8 +291,8 @@ static void tell_floor(const struct mill_significance_options *o, const struct m
     return;
   const double needed = mill_surrogates_needed(floor, tests->candidates, o->q);
   mill_note("%" PRIu64 " episodes are more frequent than in all of the %" PRIu32
-            " surrogates, and not significant at q <= %s for want of surrogates: that takes %.0f (significance = surrogate=%.0f)",
-            short_of, o->surrogates, mill_text_double(asked, o->q), needed, needed);
+            " surrogates, and not significant at q <= %s for want of surrogates: %s",
+            short_of, o->surrogates, mill_text_double(asked, o->q), needed_text(text, needed));
 }
 
 /* p and q of shares of a whole. */

@@ -40,7 +40,7 @@ struct mill_tests_setup {
 
 /* Tests every episode. *counting is the one that found them: the recording is taken from it, and it is closed (and set to NULL) when that
    is done, so that what it keeps is free for the surrogates. tests is zeroed before. Fails with MILL_USAGE when so few surrogates could
-   not give the asked q to even one episode, naming the number that could; with MILL_INTERRUPTED; with MILL_RESOURCES; or with what the
+   not give the asked q (below 1) to even one episode, naming the number that could; with MILL_INTERRUPTED; with MILL_RESOURCES; or with what the
    counter says; *tests has nothing then. The results are the same for every number of threads. */
 int mill_tests_run(const struct mill_tests_setup *setup, struct mill_counting **counting, struct mill_tests *tests,
                    struct mill_error *error);
