@@ -42,6 +42,7 @@ enum { STATIC_MODELS = sizeof static_models / sizeof *static_models };
 struct static_network {
   struct text text;
   uint32_t tenths, steps; /* dt in 0.1 ms; length of the run */
+  uint32_t delay; /* 0, or of all synapses, and the host sends no events: nothing waits in the rings then but after a short epoch */
   uint64_t t0;
   uint32_t size[STATIC_POPULATIONS];
   const struct static_model *model[STATIC_POPULATIONS];
@@ -120,6 +121,11 @@ static inline void put_delay(struct static_network *n)
   static const uint32_t range[][2] = {{1, 10}, {30, 100}, {1, 100}, {5, 7}, {100, 300}};
   const uint32_t drawn = draw(12), *r = range[drawn % 5];
   put(&n->text, "delay = ");
+  if (n->delay) {
+    put_steps(n, n->delay);
+    put(&n->text, "\n");
+    return;
+  }
   if (drawn < 5) {
     put(&n->text, "uniform(");
     put_steps(n, r[0]);
@@ -140,7 +146,7 @@ static inline void put_edges(struct static_network *n, uint32_t sources, uint32_
   fprintf(out, "source,target,weight,delay\n");
   for (uint32_t i = 0, count = sources && targets ? draw(400) : 0; i < count; i++)
     fprintf(out, "%u,%u,%g,%g\n", draw(sources), draw(targets), free_weights ? model->weight * (1 + draw(64)) / 32 : 1.0,
-            (double)(n->tenths * (1 + draw(60))) / 10);
+            (double)(n->tenths * (n->delay ? n->delay : 1 + draw(60))) / 10);
   fclose(out);
   put(&n->text, "rule = file(%s)\nmultapses = yes\nautapses = yes\n", n->file[n->files - 1]);
 }
@@ -241,7 +247,7 @@ static inline void put_stimulus(struct static_network *n, uint32_t i)
   const struct static_model *model = n->model[target];
   const char *receptor = model->receptor[model->receptor[0] && model->receptor[1] ? draw(2) : 0];
   const double weight = strcmp(model->name, "parrot") == 0 ? 1 : model->weight * (draw(3) ? 0.5 : -0.25);
-  if (!receptor || (kind == 1 && !model->current) || (kind == 2 && (n->files >= 8 || !n->size[target])))
+  if (!receptor || (kind == 1 && !model->current) || (kind == 2 && (n->delay || n->files >= 8 || !n->size[target])))
     return;
   put(&n->text, "[stimulus.s%u]\ntarget = p%u\n", i, target);
   if (kind == 1) {
@@ -273,6 +279,7 @@ static inline void static_network(struct static_network *n, uint32_t seed, int c
   n->files = 0;
   n->tenths = (const uint32_t[]){1, 1, 1, 5, 10}[draw(5)];
   n->steps = 60 + draw(draw(6) ? 300 : 1600);
+  n->delay = draw(3) ? 0 : 1 + draw(32);
   n->t0 = starts[draw(6)];
   put(&n->text, "[simulation]\ndt = %u.%u\nduration = ", n->tenths / 10, n->tenths % 10);
   put_steps(n, n->steps);
