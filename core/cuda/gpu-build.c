@@ -75,13 +75,16 @@ static int load_program(struct mill_simulation *sim, struct mill_composition *co
   struct mill_gpu *gpu = sim->gpu;
   struct mill_launch launch[MILL_LAUNCHES];
   struct mill_program_image image = {0};
+  char why[512] = "";
   int rc = mill_compose(NULL, composition, gpu->cuda->properties.major, gpu->cuda->properties.minor, &image, error);
   if (rc == 0)
     rc = mill_cuda_check(gpu->cuda, gpu->cuda->call.module_load(&gpu->module, image.bytes), "loading the program", error);
   free(image.bytes);
   if (rc < 0 || check_layout(sim, composition, error) < 0)
     return -1;
-  gpu->kernels = device->epoch(sim->file->delivery.values, &gpu->shape, launch);
+  gpu->kernels = device->epoch(sim->file->delivery.values, &gpu->shape, launch, why, sizeof why);
+  if (!gpu->kernels)
+    return mill_gpu_refuse(sim, why, error);
   for (uint32_t k = 0; k < gpu->kernels; k++) {
     gpu->kernel[k].launch = launch[k];
     if (find_kernel(sim, &gpu->kernel[k], error) < 0)

@@ -126,11 +126,16 @@ static int check_room(const struct mill_simulation *sim, struct mill_error *erro
   return -1;
 }
 
+int mill_gpu_refuse(const struct mill_simulation *sim, const char *why, struct mill_error *error)
+{
+  const struct mill_place place = {sim->file->ini, mill_ini_section_find(sim->file->ini, "strategy")};
+  return mill_place_fail(error, &place, "delivery", "`%s` cannot serve this network on this GPU: %s", sim->file->delivery.plugin->name, why);
+}
+
 /* Widths of the populations' slices, as the strategy wants them. */
 static int choose_widths(const struct mill_simulation *sim, const struct mill_delivery_device *device, uint32_t *width,
                          struct mill_error *error)
 {
-  const struct mill_place place = {sim->file->ini, mill_ini_section_find(sim->file->ini, "strategy")};
   const uint32_t populations = sim->network.population_count;
   uint32_t *size = calloc(populations + 1u, sizeof *size);
   unsigned char *receives = calloc(populations + 1u, 1);
@@ -142,8 +147,7 @@ static int choose_widths(const struct mill_simulation *sim, const struct mill_de
     receives[sim->projection[i].target] |= sim->projection[i].synapses != 0;
   if (rc == 0 && device->narrow &&
       !device->slice_widths(sim->file->delivery.values, &sim->gpu->shape, populations, size, receives, width, why, sizeof why))
-    rc = mill_place_fail(error, &place, "delivery", "`%s` cannot serve this network on this GPU: %s", sim->file->delivery.plugin->name,
-                         why);
+    rc = mill_gpu_refuse(sim, why, error);
   free(size);
   free(receives);
   return rc;

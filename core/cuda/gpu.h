@@ -93,6 +93,9 @@ int mill_gpu_has_events(const struct mill_plugin *plugin);
 /* What a delivery strategy has for devices; NULL: nothing. */
 const struct mill_delivery_device *mill_gpu_delivery(const struct mill_plugin *plugin);
 
+/* Fails with what the delivery strategy has against this network on this device. */
+int mill_gpu_refuse(const struct mill_simulation *simulation, const char *why, struct mill_error *error);
+
 /* Opens the device. Before anything is built. */
 int mill_gpu_open(struct mill_simulation *simulation, struct mill_error *error);
 /* Whether a projection can be made on the device: build.c then leaves it without rows. */

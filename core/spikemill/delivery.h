@@ -38,8 +38,8 @@ struct mill_delivery_device {
   int (*slice_widths)(const void *params, const struct mill_device_shape *shape, uint32_t count, const uint32_t *sizes,
                       const unsigned char *receives, uint32_t *width, char *why, size_t size);
   /* The kernels of an epoch in order, at most MILL_LAUNCHES; the first spikes they deliver are those of the epoch before. Then one that only
-     delivers, into the rings. Returns their number. */
-  uint32_t (*epoch)(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch);
+     delivers, into the rings. Returns their number, or 0 with a reason in why[size] when they cannot be launched. */
+  uint32_t (*epoch)(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch, char *why, size_t size);
   void (*settle)(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch);
 };
 

@@ -1,10 +1,11 @@
 /* Cache-aware delivery: the columns are cut into slices so narrow that the cells of a slice stay in the processor's cache while all spikes
    of the epoch are walked through it (Bautembach et al. 2021, section 3). */
+#include <stdio.h>
+
 #include "rows.h"
 
 struct values {
-  int64_t slice_width;
-  int32_t columns; /* 4 times 2 to this power */
+  int64_t slice_width, columns;
 };
 
 static uint32_t slice_width(const void *params, uint32_t size, uint32_t threads)
@@ -17,14 +18,14 @@ static uint32_t slice_width(const void *params, uint32_t size, uint32_t threads)
 static const struct mill_param_spec specs[] = {
     {"slice_width", "neurons", "8192", NULL, "targets of a slice; rounded up to a multiple of 64", 64, 4294967232.0,
      offsetof(struct values, slice_width), MILL_INT, 0},
-    {"columns", "synapses", "32", "4|8|16|32|64|128|256|512|1024", "on a GPU: synapses of a row that are taken together", 0, 0,
-     offsetof(struct values, columns), MILL_CHOICE, 0},
+    {"columns", "synapses", "32", NULL, "on a GPU: synapses of a row that are taken together; a power of two", 4, 1024,
+     offsetof(struct values, columns), MILL_INT, 0},
 };
 
 /* A thread takes four synapses. */
 static uint32_t lanes_for(const void *params)
 {
-  return 1u << ((const struct values *)params)->columns;
+  return (uint32_t)((const struct values *)params)->columns / 4;
 }
 
 static void device_settle(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch)
@@ -32,8 +33,13 @@ static void device_settle(const void *params, const struct mill_device_shape *sh
   rows_settle(shape, lanes_for(params), launch);
 }
 
-static uint32_t device_epoch(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch)
+static uint32_t device_epoch(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch, char *why, size_t size)
 {
+  const int64_t columns = ((const struct values *)params)->columns;
+  if (columns & (columns - 1)) {
+    snprintf(why, size, "columns: expected a power of two, not %lld", (long long)columns);
+    return 0;
+  }
   return rows_epoch(shape, lanes_for(params), launch);
 }
 

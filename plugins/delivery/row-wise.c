@@ -23,9 +23,9 @@ static void device_settle(const void *params, const struct mill_device_shape *sh
   rows_settle(shape, lanes_for(shape), launch);
 }
 
-static uint32_t device_epoch(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch)
+static uint32_t device_epoch(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch, char *why, size_t size)
 {
-  (void)params;
+  (void)params, (void)why, (void)size;
   return rows_epoch(shape, lanes_for(shape), launch);
 }
 

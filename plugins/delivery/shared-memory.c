@@ -213,9 +213,9 @@ static struct mill_launch device_launch(const struct mill_device_shape *shape, c
   return launch;
 }
 
-static uint32_t device_epoch(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch)
+static uint32_t device_epoch(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch, char *why, size_t size)
 {
-  (void)params;
+  (void)params, (void)why, (void)size;
   *launch = device_launch(shape, "mill_epoch");
   launch->shared_bytes = (uint32_t)device_bytes(shape, shape->width, launch->threads);
   return 1;
