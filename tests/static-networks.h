@@ -270,6 +270,18 @@ static inline void put_prologue(struct static_network *n)
   put(&n->text, "[stimulus.z]\ntype = poisson\ntarget = z1\nrate = 10\nweight = 1\n");
 }
 
+/* Poisson neurons onto a population that takes more than one chunk of 1024 targets of a row's draws. */
+static inline void put_wide(struct static_network *n)
+{
+  put(&n->text, "[population.feed]\nmodel = poisson\nsize = %u\nrate = 60\n", 1 + draw(300));
+  put(&n->text, "[population.wide]\nmodel = iaf-psc-delta\ni_e = 300\nsize = %s\n",
+      pick((const char *const[]){"1024", "1025", "1500", "2048", "2049", NULL}));
+  put(&n->text, "[projection.wide]\nsource = feed\ntarget = wide\nrule = fixed-probability(%s)\n",
+      pick((const char *const[]){"0.002", "0.02", "0.2", NULL}));
+  put_weight(n, &static_models[5], "delta");
+  put_delay(n);
+}
+
 /* Network `seed`; with `common`, its program is one of three, by precision and width of cells. */
 static inline void static_network(struct static_network *n, uint32_t seed, int common)
 {
@@ -294,6 +306,8 @@ static inline void static_network(struct static_network *n, uint32_t seed, int c
     put_projection(n, i);
   for (uint32_t i = 0, count = draw(6); i < count; i++)
     put_stimulus(n, i);
+  if (seed % 3 == 2)
+    put_wide(n);
   put(&n->text, "[record]\nspikes = none\n");
 }
 
