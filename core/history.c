@@ -11,8 +11,8 @@ static void shift(uint64_t *word, uint32_t words, uint32_t steps, uint64_t recen
   word[0] = word[0] << steps | recent;
 }
 
-void mill_history_mark(uint64_t *history, uint32_t words, uint32_t first, uint32_t size, const struct mill_event *event, uint64_t events,
-                       int64_t step, uint32_t steps)
+void mill_history_mark(uint64_t *history, uint32_t words, uint32_t first, uint32_t size, const struct mill_event *event,
+                       uint64_t events, int64_t step, uint32_t steps)
 {
   for (uint32_t i = 0; i < size; i++)
     shift(history + (uint64_t)i * words, words, steps, 0);

@@ -2,6 +2,7 @@
    and in pieces, with state read on the way, and through checkpoints from either to the other. SPIKEMILL_LONG=1 or a real GPU: 100
    networks and all deliveries; else as many networks as half a minute has room for, emulated, with threads, blocks and streams in changing
    order. */
+#include <pthread.h>
 #include <time.h>
 
 #include "gpu.h"
@@ -314,6 +315,42 @@ static void check_network(struct static_network *n, uint32_t number, int all, ui
   static_remove(n);
 }
 
+/* Two at once, one of them advanced by another thread, and what is left when one is freed. */
+static void *advance_elsewhere(void *self)
+{
+  net_advance(self, 100);
+  return NULL;
+}
+
+static void check_two(void)
+{
+  static const char text[] = "[simulation]\nduration = 1000\nt0 = 0\n"
+                             "[population.p]\nmodel = lif-delta\nsize = 100\nv = uniform(0, 22)\nt_ref = 1\n"
+                             "[projection.pp]\nsource = p\ntarget = p\nrule = fixed-probability(0.2)\nweight = 2\ndelay = 0.7\n";
+  const char *const gpu[] = {"simulation.backend=cuda", NULL}, *const cpu[] = {"simulation.backend=cpu", NULL};
+  struct mill_simulation *a = net(text, gpu, 1), *b = net(text, gpu, 1), *c = net(text, cpu, 1);
+  struct mill_simulation_report ra, rb, rc;
+  pthread_t thread;
+  net_advance(a, 50);
+  net_advance(b, 150);
+  if (pthread_create(&thread, NULL, advance_elsewhere, a))
+    bail("no thread");
+  pthread_join(thread, NULL);
+  net_advance(c, 150);
+  mill_simulation_report(a, &ra);
+  mill_simulation_report(b, &rb);
+  mill_simulation_report(c, &rc);
+  ok(ra.spike_hash == rc.spike_hash && rb.spike_hash == rc.spike_hash && rc.spikes, "two simulations at once, and another thread");
+  mill_simulation_free(b);
+  net_advance(a, 50);
+  net_advance(c, 50);
+  mill_simulation_report(a, &ra);
+  mill_simulation_report(c, &rc);
+  ok(ra.spike_hash == rc.spike_hash, "one goes on when the other is freed");
+  mill_simulation_free(a);
+  mill_simulation_free(c);
+}
+
 int main(void)
 {
   static struct static_network n;
@@ -327,6 +364,7 @@ int main(void)
   gpu = gpu_find();
   if (gpu == GPU_NONE)
     return done_testing();
+  check_two();
   all = gpu == GPU_REAL || getenv("SPIKEMILL_LONG");
   if (only) {
     check_network(&n, (uint32_t)strtoul(only, NULL, 10), 1, &spikes);

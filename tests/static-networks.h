@@ -292,7 +292,7 @@ static inline void static_network(struct static_network *n, uint32_t seed, int c
   n->tenths = (const uint32_t[]){1, 1, 1, 5, 10}[draw(5)];
   n->steps = 60 + draw(draw(6) ? 300 : 1600);
   n->delay = draw(3) ? 0 : 1 + draw(32);
-  n->t0 = starts[draw(6)];
+  n->t0 = starts[draw(n->tenths == 10 ? 5 : 6)]; /* 64 bits of picoseconds hold no more */
   put(&n->text, "[simulation]\ndt = %u.%u\nduration = ", n->tenths / 10, n->tenths % 10);
   put_steps(n, n->steps);
   put(&n->text, "\nseed = %u\nprecision = %s\naccumulate = %s\nt0 = %llu\n", seed, draw(3) ? "single" : "double",

@@ -46,8 +46,8 @@ static void write_includes(FILE *out, const struct mill_composition *c)
 {
   static const char *const real[] = {"float", "double"};
   fprintf(out, "#define mill_real %s\n%s", real[c->precision], c->precision ? "" : "#define MILL_SINGLE\n");
-  fprintf(out, "#define MILL_CELL uint%u_t\n#define MILL_SIGNED int%u_t\n#define MILL_ATOMIC unsigned %s\n", c->cell_bits, c->cell_bits,
-          c->cell_bits == 32 ? "int" : "long long");
+  fprintf(out, "#define MILL_CELL uint%u_t\n#define MILL_SIGNED int%u_t\n#define MILL_ATOMIC unsigned %s\n", c->cell_bits,
+          c->cell_bits, c->cell_bits == 32 ? "int" : "long long");
   fputs("#include \"core/cuda/prelude.cu\"\n", out);
   for (uint32_t i = 0; i < c->stimulus_count; i++)
     fprintf(out, "namespace mill_stimulus_%u {\n#include \"stimulus-%u\"\n}\n", i, i);
@@ -56,17 +56,18 @@ static void write_includes(FILE *out, const struct mill_composition *c)
     fprintf(out, " X(%u)", i);
   fputs("\n#include \"core/cuda/stimuli.cu\"\n", out);
   for (uint32_t i = 0; i < c->model_count; i++)
-    fprintf(out,
-            "namespace mill_model_%u {\n#include \"model-%u\"\n#include \"core/cuda/model.cu\"\n}\n#include \"core/cuda/forget.cu\"\n", i,
-            i);
+    fprintf(
+        out,
+        "namespace mill_model_%u {\n#include \"model-%u\"\n#include \"core/cuda/model.cu\"\n}\n#include \"core/cuda/forget.cu\"\n",
+        i, i);
   fputs("#define MILL_MODELS(X)", out);
   for (uint32_t i = 0; i < c->model_count; i++)
     fprintf(out, " X(%u)", i);
   fputs("\n#include \"core/cuda/update.cu\"\n#include \"delivery-0\"\n", out);
 }
 
-int mill_compose(struct mill_compiler *compiler, const struct mill_composition *c, int major, int minor, struct mill_program_image *image,
-                 struct mill_error *error)
+int mill_compose(struct mill_compiler *compiler, const struct mill_composition *c, int major, int minor,
+                 struct mill_program_image *image, struct mill_error *error)
 {
   const uint32_t own = c->model_count + c->stimulus_count + 1, all = mill_device_text_count + own;
   struct mill_program_text *header = calloc(all, sizeof *header);

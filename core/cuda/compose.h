@@ -14,6 +14,7 @@ struct mill_composition {
   const struct mill_plugin *delivery;
   uint32_t model_count, stimulus_count;
   const struct mill_plugin *model[MILL_PROGRAM_MAX], *stimulus[MILL_PROGRAM_MAX]; /* each once; stimuli that have a text */
+  uint32_t stimulus_bytes[MILL_PROGRAM_MAX];                                      /* of their data */
 };
 
 /* The index of a plugin in a list of *count, appended when it is not there yet; MILL_PROGRAM_MAX when there is no room. */

@@ -57,7 +57,7 @@ static __device__ __forceinline__ void mill_each_target(const mill_device_connec
 
 static __device__ __forceinline__ uint32_t *mill_start_of(const mill_device_connection &c, uint32_t slice)
 {
-  return c.start + (uint64_t)(slice * c.blocks + blockIdx.x) * (MILL_ROWS + 1) + threadIdx.x;
+  return c.start + ((uint64_t)slice * c.blocks + blockIdx.x) * (MILL_ROWS + 1) + threadIdx.x;
 }
 
 struct mill_counter {

@@ -16,7 +16,8 @@ struct mill_cuda_properties {
   uint64_t l2, memory;              /* bytes */
 };
 
-/* The device in use. One exists in a process at a time, used by one thread at a time; mill_cuda_attach is for another one. */
+/* The device in use, by one thread at a time, which mill_cuda_attach makes it current for. Several may be open: they share the device's primary
+   context. */
 struct mill_cuda {
   struct mill_cuda_driver call;
   struct mill_cuda_properties properties;

@@ -10,6 +10,5 @@
 #undef MILL_D_STORE_
 #undef MILL_D_VALUE_
 #undef MILL_D_RECEIVE_
-#undef MILL_D_SIZE_
 #undef MILL_D_STATES_
 #undef MILL_D_RECEPTORS_

@@ -19,13 +19,10 @@ static int check_layout(const struct mill_simulation *sim, const struct mill_com
   struct mill_gpu *gpu = sim->gpu;
   mill_cu_address address;
   size_t bytes, n = 0;
-  uint32_t got[6 + 4 * MILL_PROGRAM_MAX], want[6 + 4 * MILL_PROGRAM_MAX];
-  const uint32_t head[] = {sizeof(struct mill_device_network),
-                           sizeof(struct mill_device_population),
-                           sizeof(struct mill_device_projection),
-                           sizeof(struct mill_device_batch),
-                           sim->file->precision ? 8 : 4,
-                           gpu->shape.cell_bytes};
+  uint32_t got[7 + 4 * MILL_PROGRAM_MAX], want[7 + 4 * MILL_PROGRAM_MAX];
+  const uint32_t head[] = {sizeof(struct mill_device_network),    sizeof(struct mill_device_population),
+                           sizeof(struct mill_device_projection), sizeof(struct mill_device_batch),
+                           sim->file->precision ? 8 : 4,          gpu->shape.cell_bytes};
   memcpy(want, head, sizeof head);
   n = sizeof head / sizeof *head;
   for (uint32_t i = 0; i < c->model_count; i++) {
@@ -34,6 +31,8 @@ static int check_layout(const struct mill_simulation *sim, const struct mill_com
     want[n++] = ops->state_count;
     want[n++] = ops->receptor_count;
   }
+  for (uint32_t i = 0; i < c->stimulus_count; i++)
+    want[n++] = c->stimulus_bytes[i];
   if (mill_cuda_check(gpu->cuda, gpu->cuda->call.module_global(&address, &bytes, gpu->module, "mill_program_layout"),
                       "looking up the program's layout", error) < 0)
     return -1;
@@ -41,8 +40,9 @@ static int check_layout(const struct mill_simulation *sim, const struct mill_com
     return mill_fail(error, MILL_RESOURCES, "the program for the GPU does not describe itself as expected (%zu bytes)", bytes);
   for (size_t i = 0; i < n; i++) {
     if (got[i] != want[i])
-      return mill_fail(error, MILL_RESOURCES, "the program for the GPU lays out its data otherwise than the host: entry %zu is %u, not %u",
-                       i, got[i], want[i]);
+      return mill_fail(error, MILL_RESOURCES,
+                       "the program for the GPU lays out its data otherwise than the host: entry %zu is %u, not %u", i, got[i],
+                       want[i]);
   }
   return 0;
 }
@@ -58,10 +58,11 @@ static int find_kernel(struct mill_simulation *sim, struct mill_gpu_kernel *kern
       units += (sim->population[i].size + UINT64_C(127)) / 128;
     kernel->launch = (struct mill_launch){"mill_update", (uint32_t)units, 128, 0, 0};
   }
-  mill_text_format(doing, sizeof doing, "looking up kernel %s of delivery `%s`", kernel->launch.kernel, sim->file->delivery.plugin->name);
+  mill_text_format(doing, sizeof doing, "looking up kernel %s of delivery `%s`", kernel->launch.kernel,
+                   sim->file->delivery.plugin->name);
   if (mill_cuda_check(gpu->cuda, call->module_function(&kernel->function, gpu->module, kernel->launch.kernel), doing, error) < 0)
     return -1;
-  if (kernel->launch.shared_bytes > 48 * 1024 &&
+  if (kernel->launch.shared_bytes && /* what is allowed unasked is less by what the kernel declares itself */
       mill_cuda_check(gpu->cuda,
                       call->function_set(kernel->function, MILL_CU_FUNCTION_DYNAMIC_SHARED, (int)kernel->launch.shared_bytes),
                       "asking for shared memory", error) < 0)
@@ -69,8 +70,8 @@ static int find_kernel(struct mill_simulation *sim, struct mill_gpu_kernel *kern
   return 0;
 }
 
-static int load_program(struct mill_simulation *sim, struct mill_composition *composition, const struct mill_delivery_device *device,
-                        struct mill_error *error)
+static int load_program(struct mill_simulation *sim, struct mill_composition *composition,
+                        const struct mill_delivery_device *device, struct mill_error *error)
 {
   struct mill_gpu *gpu = sim->gpu;
   struct mill_launch launch[MILL_LAUNCHES];
@@ -99,7 +100,8 @@ static int load_program(struct mill_simulation *sim, struct mill_composition *co
 
 static int pin(struct mill_gpu *gpu, void **memory, uint64_t bytes, struct mill_error *error)
 {
-  return mill_cuda_check(gpu->cuda, gpu->cuda->call.host_allocate(memory, bytes + 8, 0), "allocating pinned memory of the host", error);
+  return mill_cuda_check(gpu->cuda, gpu->cuda->call.host_allocate(memory, bytes + 8, 0), "allocating pinned memory of the host",
+                         error);
 }
 
 static int build_batches(struct mill_simulation *sim, struct mill_error *error)
@@ -109,7 +111,8 @@ static int build_batches(struct mill_simulation *sim, struct mill_error *error)
   struct mill_device_network *net = &gpu->net;
   const uint64_t row = (uint64_t)MILL_DEVICE_EPOCHS * net->epoch_steps * (sim->file->precision ? 8 : 4);
   gpu->epochs = MILL_DEVICE_EPOCHS;
-  while (gpu->epochs > 1 && 2 * gpu->epochs * (uint64_t)net->neurons * sizeof(struct mill_device_spike) > gpu->cuda->properties.memory / 16)
+  while (gpu->epochs > 1 &&
+         2 * gpu->epochs * (uint64_t)net->neurons * sizeof(struct mill_device_spike) > gpu->cuda->properties.memory / 16)
     gpu->epochs /= 2;
   net->capacity = gpu->epochs * (uint64_t)net->neurons;
   gpu->half_bytes = sizeof(struct mill_device_batch) + net->current_rows * row;
@@ -167,7 +170,9 @@ int mill_gpu_build(struct mill_simulation *sim, struct mill_error *error)
   if (mill_gpu_put_network(sim, composition, error) < 0)
     goto done;
   gpu->always_live |= gpu->host_events != 0;
-  rc = load_program(sim, composition, device, error) < 0 || build_batches(sim, error) < 0 || mill_gpu_results_build(sim, error) < 0 ? -1 : 0;
+  rc = load_program(sim, composition, device, error) < 0 || build_batches(sim, error) < 0 || mill_gpu_results_build(sim, error) < 0
+           ? -1
+           : 0;
 done:
   free(composition);
   return rc;
@@ -197,7 +202,8 @@ int mill_gpu_ready(struct mill_simulation *sim, struct mill_error *error)
 {
   struct mill_gpu *gpu = sim->gpu;
   struct mill_device_network *net = &gpu->net;
-  const uint64_t samples = sim->recorder.plan.count, bytes = (uint64_t)MILL_DEVICE_EPOCHS * net->epoch_steps * samples * sizeof(double);
+  const uint64_t samples = sim->recorder.plan.count,
+                 bytes = (uint64_t)MILL_DEVICE_EPOCHS * net->epoch_steps * samples * sizeof(double);
   net->samples = (uint32_t)samples;
   net->sample_every = samples ? sim->file->record.every : 0;
   if (mill_gpu_put_recorded(sim, error) < 0 || mill_cuda_allocate(gpu->cuda, "samples", 2 * bytes, &net->sample, error) < 0 ||
@@ -222,6 +228,7 @@ void mill_gpu_free(struct mill_simulation *sim)
     return;
   if (gpu->cuda) {
     const struct mill_cuda_driver *call = &gpu->cuda->call;
+    (void)mill_cuda_attach(gpu->cuda, NULL);
     if (gpu->stream)
       call->stream_synchronize(gpu->stream);
     if (gpu->copies)

@@ -19,8 +19,9 @@ int mill_gpu_makes(const struct mill_projection_setup *setup)
 {
   const struct mill_connection *c = &setup->connection;
   double least, most, delivered;
-  return c->rule == MILL_FIXED_PROBABILITY && c->p > 0 && c->p < 1 && c->sources && c->targets && setup->weight.kind == MILL_DIST_NUMBER &&
-         setup->delay.kind == MILL_DIST_NUMBER && !mill_plastic_bounds(setup, &least, &most, &delivered);
+  return c->rule == MILL_FIXED_PROBABILITY && c->p > 0 && c->p < 1 && c->sources && c->targets &&
+         setup->weight.kind == MILL_DIST_NUMBER && setup->delay.kind == MILL_DIST_NUMBER &&
+         !mill_plastic_bounds(setup, &least, &most, &delivered);
 }
 
 /* In-degrees decide how weights become whole numbers, unless all that arrives at the receptor has the same weight. */
@@ -81,27 +82,29 @@ static int start(struct connecting *k, int which, uint64_t blocks, uint32_t thre
                  const struct mill_device_connection *c, struct mill_error *error)
 {
   void *parameters[] = {(void *)(uintptr_t)c};
-  if (shared_bytes > 48 * 1024 &&
+  if (shared_bytes &&
       mill_cuda_check(k->cuda, k->cuda->call.function_set(k->kernel[which], MILL_CU_FUNCTION_DYNAMIC_SHARED, (int)shared_bytes),
                       "asking for shared memory", error) < 0)
     return -1;
-  return mill_cuda_check(k->cuda, k->cuda->call.launch(k->kernel[which], (unsigned)blocks, 1, 1, threads, 1, 1, shared_bytes, NULL, parameters, NULL),
-                         kernel_names[which], error);
+  return mill_cuda_check(
+      k->cuda, k->cuda->call.launch(k->kernel[which], (unsigned)blocks, 1, 1, threads, 1, 1, shared_bytes, NULL, parameters, NULL),
+      kernel_names[which], error);
 }
 
 /* ---- One projection ------------------------------------------------------------------------------------------------------- */
 
-static int count_synapses(struct connecting *k, const char *name, struct mill_device_connection *c, struct mill_device_projection *out,
-                          uint64_t *groups, struct mill_error *error)
+static int count_synapses(struct connecting *k, const char *name, struct mill_device_connection *c,
+                          struct mill_device_projection *out, uint64_t *groups, struct mill_error *error)
 {
   uint64_t found[2];
-  if (start(k, COUNT, c->blocks, MILL_ROWS, 0, c, error) < 0 || start(k, PLACE, c->blocks * (uint64_t)c->slices, MILL_ROWS, 0, c, error) < 0 ||
+  if (start(k, COUNT, c->blocks, MILL_ROWS, 0, c, error) < 0 ||
+      start(k, PLACE, c->blocks * (uint64_t)c->slices, MILL_ROWS, 0, c, error) < 0 ||
       mill_cuda_check(k->cuda, k->cuda->call.synchronize(), "counting synapses", error) < 0 ||
       mill_cuda_download(k->cuda, found, c->groups, sizeof found, error) < 0)
     return -1;
-  if (found[0] > UINT32_MAX)
+  if (found[0] > MILL_GROUPS_MAX)
     return mill_fail(error, MILL_RESOURCES, "projection `%s` has more synapses than the %llu that one can have on a GPU", name,
-                     (unsigned long long)UINT32_MAX * MILL_GROUP);
+                     (unsigned long long)MILL_GROUPS_MAX * MILL_GROUP);
   *groups = c->room = found[0];
   out->longest = (uint32_t)found[1];
   return 0;

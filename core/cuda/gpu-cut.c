@@ -37,8 +37,8 @@ int mill_gpu_serves(const struct mill_netfile *file, char *why, size_t size)
   for (uint32_t i = 0; i < file->projection_count; i++) {
     double least, most, delivered;
     if (mill_plastic_bounds(&file->projection[i], &least, &most, &delivered)) {
-      mill_text_format(why, size, "synapses of projection `%s` are plastic (`%s`), and those on a GPU are static", file->projection[i].name,
-                       file->projection[i].synapse.plugin->name);
+      mill_text_format(why, size, "synapses of projection `%s` are plastic (`%s`), and those on a GPU are static",
+                       file->projection[i].name, file->projection[i].synapse.plugin->name);
       return 0;
     }
   }
@@ -80,7 +80,6 @@ static void describe(const struct mill_simulation *sim, struct mill_device_shape
   const struct mill_cuda_properties *p = &sim->gpu->cuda->properties;
   *shape = (struct mill_device_shape){.multiprocessors = p->multiprocessors,
                                       .shared_block = p->shared_block,
-                                      .shared_multiprocessor = p->shared_multiprocessor,
                                       .epoch_steps = sim->network.epoch_steps,
                                       .cell_bytes = (uint32_t)sim->file->accumulate / 8};
   for (uint32_t i = 0; i < sim->network.population_count; i++) {
@@ -95,14 +94,15 @@ static int check_room(const struct mill_simulation *sim, struct mill_error *erro
   const struct mill_gpu *gpu = sim->gpu;
   const uint64_t available = mill_cuda_free_bytes(gpu->cuda);
   const struct mill_place *place = NULL;
-  uint64_t bytes = 0, synapses = 0, most = 0;
+  uint64_t bytes = 0, synapses = 0, most = 0, lists;
   char need[32], has[32];
   for (uint32_t i = 0; i < sim->network.projection_count; i++) {
     const struct mill_projection *p = &sim->projection[i];
     const struct mill_weighing *w = &sim->weighing[i];
-    const uint64_t n = sim->rows[i].synapses, one = n ? mill_rows_device_bytes(sim->population[p->source].size, n, &gpu->cut[p->target],
-                                                                             mill_weight_is_number(w) ? 0 : 16, w->delay_bits)
-                                                      : 0;
+    const uint64_t n = sim->rows[i].synapses,
+                   one = n ? mill_rows_device_bytes(sim->population[p->source].size, n, &gpu->cut[p->target],
+                                                    mill_weight_is_number(w) ? 0 : 16, w->delay_bits)
+                           : 0;
     synapses += n;
     bytes += one;
     if (one > most) {
@@ -114,13 +114,14 @@ static int check_room(const struct mill_simulation *sim, struct mill_error *erro
     const uint64_t size = sim->population[i].size, receptors = sim->population[i].receptor_count;
     bytes += size * (sim->run[i].ops->state_count * UINT64_C(8) + receptors * gpu->shape.cell_bytes * sim->network.delay_max);
   }
+  lists = 2 * (uint64_t)MILL_DEVICE_EPOCHS * sim->network.neurons * sizeof(struct mill_device_spike);
+  bytes += lists < gpu->cuda->properties.memory / 16 ? lists : gpu->cuda->properties.memory / 16;
   if (bytes <= available)
     return 0;
   mill_fail(error, MILL_RESOURCES, "the network needs %s on the GPU for %llu synapses and %u neurons, %s are free there",
             mill_memory_text(need, bytes), (unsigned long long)synapses, sim->network.neurons, mill_memory_text(has, available));
   if (place) {
-    mill_place_fail(error, place, NULL, "%s; %s of it for synapses of this section", error->text,
-                    mill_memory_text(need, most));
+    mill_place_fail(error, place, NULL, "%s; %s of it for synapses of this section", error->text, mill_memory_text(need, most));
     error->status = MILL_RESOURCES;
   }
   return -1;
@@ -129,7 +130,8 @@ static int check_room(const struct mill_simulation *sim, struct mill_error *erro
 int mill_gpu_refuse(const struct mill_simulation *sim, const char *why, struct mill_error *error)
 {
   const struct mill_place place = {sim->file->ini, mill_ini_section_find(sim->file->ini, "strategy")};
-  return mill_place_fail(error, &place, "delivery", "`%s` cannot serve this network on this GPU: %s", sim->file->delivery.plugin->name, why);
+  return mill_place_fail(error, &place, "delivery", "`%s` cannot serve this network on this GPU: %s",
+                         sim->file->delivery.plugin->name, why);
 }
 
 /* Widths of the populations' slices, as the strategy wants them. */
@@ -167,7 +169,8 @@ int mill_gpu_cut(struct mill_simulation *sim, struct mill_error *error)
   gpu->out_degree = mill_allocate("numbers of targets", sim->network.neurons, sizeof *gpu->out_degree);
   gpu->net.epoch_steps = sim->network.epoch_steps;
   describe(sim, &gpu->shape);
-  rc = width && gpu->cut && gpu->made && gpu->groups && gpu->out_degree ? choose_widths(sim, device, width, error) : mill_fail(error, MILL_RESOURCES, "out of memory");
+  rc = width && gpu->cut && gpu->made && gpu->groups && gpu->out_degree ? choose_widths(sim, device, width, error)
+                                                                        : mill_fail(error, MILL_RESOURCES, "out of memory");
   for (uint32_t p = 0; rc == 0 && p < populations; p++) {
     const uint32_t size = sim->population[p].size;
     gpu->cut[p] = (struct mill_cut){device->narrow, width[p], size ? (size - 1) / width[p] + 1 : 0};

@@ -112,8 +112,8 @@ static int put_rings(struct mill_simulation *sim, uint32_t index, struct mill_er
       return -1;
     for (uint64_t k = 0; sim->step != sim->file->t0 && k <= host->mask; k++) { /* a resumed run: steps step … step + mask */
       const uint64_t step = (uint64_t)sim->step + k;
-      if (mill_cuda_upload(gpu->cuda, ring->cell + (step & ring->mask) * bytes, (const char *)host->cell + (step & host->mask) * bytes,
-                           bytes, error) < 0)
+      if (mill_cuda_upload(gpu->cuda, ring->cell + (step & ring->mask) * bytes,
+                           (const char *)host->cell + (step & host->mask) * bytes, bytes, error) < 0)
         return -1;
     }
   }
@@ -130,12 +130,12 @@ static int put_columns(struct mill_simulation *sim, uint32_t index, struct mill_
   if (!gpu->column[index])
     return mill_fail(error, MILL_RESOURCES, "out of memory");
   for (uint32_t s = 0; s < states; s++) {
-    if (mill_cuda_put(gpu->cuda, run->ops->state[s].name, run->column[s], sim->population[index].size * (uint64_t)mill_state_size(run, s),
-                      &gpu->column[index][s], error) < 0)
+    if (mill_cuda_put(gpu->cuda, run->ops->state[s].name, run->column[s],
+                      sim->population[index].size * (uint64_t)mill_state_size(run, s), &gpu->column[index][s], error) < 0)
       return -1;
   }
-  return mill_cuda_put(gpu->cuda, "state columns", gpu->column[index], states * sizeof **gpu->column, &gpu->population[index].column,
-                       error);
+  return mill_cuda_put(gpu->cuda, "state columns", gpu->column[index], states * sizeof **gpu->column,
+                       &gpu->population[index].column, error);
 }
 
 /* Stimuli that the device evaluates; the host sends the events of the others. */
@@ -158,6 +158,8 @@ static int put_stimuli(struct mill_simulation *sim, uint32_t index, struct mill_
     data = stimulus->ops->device(stimulus->self, &bytes);
     list[n] = (struct mill_device_stimulus){.quanta = (uint64_t)stimulus->quanta, .receptor = stimulus->receptor};
     list[n].kind = mill_composition_index(composition->stimulus, &composition->stimulus_count, plugin);
+    if (list[n].kind < MILL_PROGRAM_MAX)
+      composition->stimulus_bytes[list[n].kind] = (uint32_t)bytes;
     rc = list[n].kind == MILL_PROGRAM_MAX
              ? mill_fail(error, MILL_RESOURCES, "more than %u kinds of stimuli cannot be had on a GPU", MILL_PROGRAM_MAX)
              : mill_cuda_put(gpu->cuda, "stimulus", data, bytes, &list[n].data, error);
@@ -170,18 +172,19 @@ static int put_stimuli(struct mill_simulation *sim, uint32_t index, struct mill_
   return rc;
 }
 
-static int put_population(struct mill_simulation *sim, uint32_t index, struct mill_composition *composition, struct mill_error *error)
+static int put_population(struct mill_simulation *sim, uint32_t index, struct mill_composition *composition,
+                          struct mill_error *error)
 {
   struct mill_gpu *gpu = sim->gpu;
   const struct mill_population *p = &sim->population[index];
   struct mill_device_population *made = &gpu->population[index];
-  *made = (struct mill_device_population){.key = sim->run[index].key,
-                                          .first = p->first,
-                                          .size = p->size,
-                                          .receptors = p->receptor_count,
-                                          .current = MILL_NO_TARGET,
-                                          .model = mill_composition_index(composition->model, &composition->model_count,
-                                                                          sim->file->population[index].model.plugin)};
+  *made = (struct mill_device_population){
+      .key = sim->run[index].key,
+      .first = p->first,
+      .size = p->size,
+      .receptors = p->receptor_count,
+      .current = MILL_NO_TARGET,
+      .model = mill_composition_index(composition->model, &composition->model_count, sim->file->population[index].model.plugin)};
   if (made->model == MILL_PROGRAM_MAX)
     return mill_fail(error, MILL_RESOURCES, "more than %u models cannot be had on a GPU", MILL_PROGRAM_MAX);
   if (sim->run[index].current_count) {
@@ -243,6 +246,6 @@ int mill_gpu_put_recorded(struct mill_simulation *sim, struct mill_error *error)
     if (put_variables(sim, i, error) < 0)
       return -1;
   }
-  return mill_cuda_put(gpu->cuda, "populations", gpu->population, gpu->net.populations * sizeof *gpu->population, &gpu->net.population,
-                       error);
+  return mill_cuda_put(gpu->cuda, "populations", gpu->population, gpu->net.populations * sizeof *gpu->population,
+                       &gpu->net.population, error);
 }

@@ -106,8 +106,8 @@ static void keep_histories(struct mill_simulation *sim, const struct mill_gpu_ep
   for (uint32_t p = 0; p < sim->network.population_count; p++) {
     const struct mill_population_run *run = &sim->run[p];
     if (run->history)
-      mill_history_mark(run->history, run->history_words, sim->population[p].first, sim->population[p].size, epoch->event, epoch->events,
-                        first, steps);
+      mill_history_mark(run->history, run->history_words, sim->population[p].first, sim->population[p].size, epoch->event,
+                        epoch->events, first, steps);
   }
 }
 

@@ -73,8 +73,8 @@ static int add_event(struct events *events, const struct mill_device_event *even
 }
 
 /* Events of one stimulus in one step. */
-static int ask_stimulus(const struct mill_simulation *sim, uint32_t population, const struct mill_stimulus_run *stimulus, int64_t step,
-                        struct events *events)
+static int ask_stimulus(const struct mill_simulation *sim, uint32_t population, const struct mill_stimulus_run *stimulus,
+                        int64_t step, struct events *events)
 {
   const struct mill_population *p = &sim->population[population];
   uint32_t count[MILL_BATCH];
@@ -118,14 +118,13 @@ static int send_events(struct mill_simulation *sim, int64_t first, uint32_t step
   }
   if (rc == 0 && count) {
     void *parameters[] = {&gpu->net, &gpu->event, &count};
-    rc = mill_cuda_check(gpu->cuda,
-                         gpu->cuda->call.upload_async(gpu->event, events.list, count * sizeof *events.list, gpu->stream),
+    rc = mill_cuda_check(gpu->cuda, gpu->cuda->call.upload_async(gpu->event, events.list, count * sizeof *events.list, gpu->stream),
                          "sending events", error);
     if (rc == 0)
-      rc = mill_cuda_check(gpu->cuda,
-                           gpu->cuda->call.launch(gpu->scatter.function, (count + 255) / 256, 1, 1, 256, 1, 1, 0, gpu->stream, parameters,
-                                                  NULL),
-                           "mill_scatter", error);
+      rc = mill_cuda_check(
+          gpu->cuda,
+          gpu->cuda->call.launch(gpu->scatter.function, (count + 255) / 256, 1, 1, 256, 1, 1, 0, gpu->stream, parameters, NULL),
+          "mill_scatter", error);
   }
   mill_release(events.list);
   return rc;
@@ -142,10 +141,8 @@ static int send_head(struct mill_simulation *sim, uint32_t h, int64_t first, uin
                  currents = gpu->net.current_rows * row;
   unsigned char *to = (unsigned char *)(half->batch + 1);
   const struct mill_cuda_driver *call = &gpu->cuda->call;
-  *half->batch = (struct mill_device_batch){.first = first,
-                                            .last = gpu->last,
-                                            .last_steps = gpu->last_steps,
-                                            .ring_live = gpu->always_live || first < gpu->live_until};
+  *half->batch = (struct mill_device_batch){
+      .first = first, .last = gpu->last, .last_steps = gpu->last_steps, .ring_live = gpu->always_live || first < gpu->live_until};
   for (uint32_t r = 0; r < gpu->net.current_rows; r++)
     sum_currents(sim, (uint32_t)gpu->current_of[r], first, steps, to + r * row);
   if (mill_cuda_check(gpu->cuda,
@@ -170,8 +167,8 @@ static int ask_results(struct mill_gpu *gpu, uint32_t h, struct mill_error *erro
   if (!code)
     code = call->download_async(half->result, net->batch + h * sizeof *half->result, sizeof *half->result, gpu->copies);
   if (!code)
-    code = call->download_async(half->spike, net->spike + h * net->capacity * sizeof *half->spike, gpu->landing * sizeof *half->spike,
-                                gpu->copies);
+    code = call->download_async(half->spike, net->spike + h * net->capacity * sizeof *half->spike,
+                                gpu->landing * sizeof *half->spike, gpu->copies);
   if (!code && samples)
     code = call->download_async(half->sample, net->sample + h * samples, samples, gpu->copies);
   if (!code)
@@ -217,6 +214,8 @@ void mill_gpu_run(struct mill_simulation *sim, int64_t until)
   struct mill_gpu *gpu = sim->gpu;
   struct mill_error *error = &sim->recorder.error;
   int64_t first = sim->step;
+  if (mill_cuda_attach(gpu->cuda, error) < 0)
+    sim->recorder.failed = 1;
   while (sim->step < until && !sim->recorder.failed) {
     const uint32_t h = gpu->turn;
     int rc = 0;
@@ -258,7 +257,8 @@ static int fetch_population(struct mill_simulation *sim, uint32_t index, struct 
   const struct mill_population *p = &sim->population[index];
   const struct mill_population_run *run = &sim->run[index];
   for (uint32_t s = 0; s < run->ops->state_count; s++) {
-    if (mill_cuda_download(gpu->cuda, run->column[s], gpu->column[index][s], p->size * (uint64_t)mill_state_size(run, s), error) < 0)
+    if (mill_cuda_download(gpu->cuda, run->column[s], gpu->column[index][s], p->size * (uint64_t)mill_state_size(run, s), error) <
+        0)
       return -1;
   }
   for (uint32_t r = 0; r < p->receptor_count; r++) {
@@ -266,8 +266,8 @@ static int fetch_population(struct mill_simulation *sim, uint32_t index, struct 
     const struct mill_device_ring *ring = &gpu->ring[index][r];
     const uint64_t bytes = host->stride * host->bits / 8;
     for (uint64_t step = (uint64_t)sim->step; step <= (uint64_t)sim->step + host->mask; step++) {
-      if (mill_cuda_download(gpu->cuda, (char *)host->cell + (step & host->mask) * bytes, ring->cell + (step & ring->mask) * bytes, bytes,
-                             error) < 0)
+      if (mill_cuda_download(gpu->cuda, (char *)host->cell + (step & host->mask) * bytes, ring->cell + (step & ring->mask) * bytes,
+                             bytes, error) < 0)
         return -1;
     }
   }
@@ -279,7 +279,7 @@ int mill_gpu_fetch(struct mill_simulation *sim, struct mill_error *error)
   struct mill_gpu *gpu = sim->gpu;
   if (!gpu->stale)
     return 0;
-  if (settle(sim, error) < 0)
+  if (mill_cuda_attach(gpu->cuda, error) < 0 || settle(sim, error) < 0)
     return -1;
   for (uint32_t i = 0; i < sim->network.population_count; i++) {
     if (fetch_population(sim, i, error) < 0)

@@ -5,7 +5,6 @@
 #define MILL_D_RECEIVE_(name, unit, doc)                                                                                          \
   in.name = (mill_real)(MILL_SIGNED)(cells.take(n, k) + mill_stimulate(pop, n, i, in.step)) * (mill_real)pop.ring[n].scale;      \
   n++;
-#define MILL_D_SIZE_(type, name, unit, init, doc) (uint32_t)sizeof(MILL_TYPE_##type),
 #define MILL_D_STATES_(type, name, unit, init, doc) +1
 #define MILL_D_RECEPTORS_(name, unit, doc) +1
 

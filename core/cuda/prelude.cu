@@ -96,7 +96,7 @@ struct mill_run_of_row {
 
 static __device__ __forceinline__ mill_run_of_row mill_run(const mill_device_projection &p, uint32_t slice, uint32_t row)
 {
-  const uint32_t *start = p.start + (uint64_t)(slice * p.blocks + row / MILL_ROWS) * (MILL_ROWS + 1) + row % MILL_ROWS;
+  const uint32_t *start = p.start + ((uint64_t)slice * p.blocks + row / MILL_ROWS) * (MILL_ROWS + 1) + row % MILL_ROWS;
   mill_run_of_row run;
   run.begin = start[0];
   run.end = start[1];

@@ -13,10 +13,10 @@ struct layout {
   const struct mill_projection *p;
   struct mill_cut cut;
   uint32_t sources, blocks;
-  uint32_t *start;      /* [slices][blocks][257] */
-  uint64_t *cursor;     /* [sources] synapses that are laid out */
-  uint32_t first, last; /* slices in the making: first … last-1 */
-  uint64_t origin;      /* group at which the stage begins */
+  uint32_t *start;                        /* [slices][blocks][257] */
+  uint64_t *cursor;                       /* [sources] synapses that are laid out */
+  uint32_t first, last;                   /* slices in the making: first … last-1 */
+  uint64_t origin;                        /* group at which the stage begins */
   unsigned char *target, *weight, *delay; /* the stage */
 };
 
@@ -67,9 +67,9 @@ static int lengths_to_starts(struct layout *l, uint64_t *groups, uint32_t *longe
       at += length;
     }
     start[MILL_ROWS] = (uint32_t)at;
-    if (at > UINT32_MAX)
-      return mill_fail(error, MILL_RESOURCES, "projection `%s` has more synapses than the %llu that one can have on a GPU", l->p->name,
-                       (unsigned long long)UINT32_MAX * MILL_GROUP);
+    if (at > MILL_GROUPS_MAX)
+      return mill_fail(error, MILL_RESOURCES, "projection `%s` has more synapses than the %llu that one can have on a GPU",
+                       l->p->name, (unsigned long long)MILL_GROUPS_MAX * MILL_GROUP);
   }
   *groups = at;
   return 0;
@@ -135,7 +135,8 @@ static int send_slices(struct mill_cuda *cuda, struct mill_team *team, struct la
   if (mill_cuda_upload(cuda, out->target + l->origin * MILL_GROUP * target_bytes, l->target, n * target_bytes, error) < 0 ||
       (weight_bytes &&
        mill_cuda_upload(cuda, out->weight + l->origin * MILL_GROUP * weight_bytes, l->weight, n * weight_bytes, error) < 0) ||
-      (delay_bytes && mill_cuda_upload(cuda, out->delay + l->origin * MILL_GROUP * delay_bytes, l->delay, n * delay_bytes, error) < 0))
+      (delay_bytes &&
+       mill_cuda_upload(cuda, out->delay + l->origin * MILL_GROUP * delay_bytes, l->delay, n * delay_bytes, error) < 0))
     goto done;
   rc = 0;
 done:

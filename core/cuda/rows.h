@@ -7,16 +7,19 @@
 #include "cuda/device.h"
 #include "threads.h"
 
+/* Groups of four synapses that a projection can have: a block of threads may count on by as many as it has. */
+#define MILL_GROUPS_MAX (UINT32_MAX - 4096u)
+
 /* How a projection's targets are cut: `slices` slices of `width` neurons with 16-bit targets, or (narrow 0) one slice with 32-bit ones. */
 struct mill_cut {
   uint32_t narrow, width, slices;
 };
 
-/* Fills *out (zeroed) but for nothing; its arrays belong to `cuda`. *groups is the number of groups in all. */
+/* Fills *out, whose arrays belong to `cuda`. *groups is the number of groups of four synapses, padding included. */
 int mill_rows_to_device(struct mill_cuda *cuda, struct mill_team *team, const struct mill_projection *p, uint32_t sources,
                         const struct mill_cut *cut, struct mill_device_projection *out, uint64_t *groups, struct mill_error *error);
 
-/* Bytes on the device of a projection with n synapses, at most. */
+/* Bytes on the device of a projection with n synapses and so many rows, at most. */
 uint64_t mill_rows_device_bytes(uint64_t sources, uint64_t n, const struct mill_cut *cut, uint32_t weight_bits, uint32_t delay_bits);
 
 #endif

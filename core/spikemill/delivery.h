@@ -15,7 +15,7 @@ extern "C" {
 /* What a device and a network on it are like. */
 struct mill_device_shape {
   uint32_t multiprocessors;
-  uint32_t shared_block, shared_multiprocessor; /* bytes of shared memory that a block can have, and all blocks of a multiprocessor */
+  uint32_t shared_block;     /* bytes of shared memory that a block can have */
   uint32_t epoch_steps;
   uint32_t cell_bytes;
   uint32_t receptors;        /* most of a population */

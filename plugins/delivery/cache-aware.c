@@ -33,7 +33,8 @@ static void device_settle(const void *params, const struct mill_device_shape *sh
   rows_settle(shape, lanes_for(params), launch);
 }
 
-static uint32_t device_epoch(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch, char *why, size_t size)
+static uint32_t device_epoch(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch, char *why,
+                             size_t size)
 {
   const int64_t columns = ((const struct values *)params)->columns;
   if (columns & (columns - 1)) {
@@ -49,5 +50,6 @@ static const unsigned char text[] = {
 static const struct mill_delivery_device device = {.epoch = device_epoch, .settle = device_settle};
 
 static const struct mill_delivery_ops ops = {serves_all, slice_width, rows_prepare, rows_deliver, rows_release, &device};
-MILL_PLUGIN_WITH_TEXT(MILL_DELIVERY, MILL_CPU | MILL_CUDA | MILL_EXACT, "cache-aware", "all spikes through one slice of targets after another",
-                      sizeof(struct values), specs, sizeof specs / sizeof *specs, ops, text, TEXT_END, "plugins/delivery/cache-aware.cu");
+MILL_PLUGIN_WITH_TEXT(MILL_DELIVERY, MILL_CPU | MILL_CUDA | MILL_EXACT, "cache-aware",
+                      "all spikes through one slice of targets after another", sizeof(struct values), specs,
+                      sizeof specs / sizeof *specs, ops, text, TEXT_END, "plugins/delivery/cache-aware.cu");

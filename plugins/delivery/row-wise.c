@@ -23,7 +23,8 @@ static void device_settle(const void *params, const struct mill_device_shape *sh
   rows_settle(shape, lanes_for(shape), launch);
 }
 
-static uint32_t device_epoch(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch, char *why, size_t size)
+static uint32_t device_epoch(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch, char *why,
+                             size_t size)
 {
   (void)params, (void)why, (void)size;
   return rows_epoch(shape, lanes_for(shape), launch);
@@ -34,5 +35,5 @@ static const unsigned char text[] = {
 };
 static const struct mill_delivery_device device = {.epoch = device_epoch, .settle = device_settle};
 static const struct mill_delivery_ops ops = {serves_all, slice_width, rows_prepare, rows_deliver, rows_release, &device};
-MILL_PLUGIN_WITH_TEXT(MILL_DELIVERY, MILL_CPU | MILL_CUDA | MILL_EXACT, "row-wise", "each spike walks its row of targets", 0, NULL, 0, ops,
-                      text, TEXT_END, "plugins/delivery/row-wise.cu");
+MILL_PLUGIN_WITH_TEXT(MILL_DELIVERY, MILL_CPU | MILL_CUDA | MILL_EXACT, "row-wise", "each spike walks its row of targets", 0, NULL,
+                      0, ops, text, TEXT_END, "plugins/delivery/row-wise.cu");

@@ -129,8 +129,8 @@ static add_function *const add[2][3][3] = {{{add_32_w0_d0, add_32_w0_d8, add_32_
 
 /* The spikes of a projection's sources, each along its row's part for one slice. `cut` is that of row 0 and the slice, `stride` the distance
    to that of the next row. */
-static inline uint64_t deliver_spikes(const struct mill_projection *p, const struct mill_ring *ring, const uint32_t *cut, uint64_t stride,
-                                      const struct mill_epoch *epoch)
+static inline uint64_t deliver_spikes(const struct mill_projection *p, const struct mill_ring *ring, const uint32_t *cut,
+                                      uint64_t stride, const struct mill_epoch *epoch)
 {
   add_function *const add_run = add[ring->bits == 64][p->weight_bits / 16][p->delay_bits / 8];
   const struct mill_spike *spikes = epoch->spikes[p->source];
@@ -198,8 +198,8 @@ static inline uint64_t rows_deliver(void *self, const struct mill_epoch *epoch, 
   for (uint32_t i = 0; i < network->projection_count; i++) {
     const struct mill_projection *p = &network->projection[i];
     if (p->target == population && p->synapses)
-      events += deliver_projection(cuts, p, &network->population[population].ring[p->receptor], slice - network->slice_of[population],
-                                   epoch);
+      events += deliver_projection(cuts, p, &network->population[population].ring[p->receptor],
+                                   slice - network->slice_of[population], epoch);
   }
   return events;
 }

@@ -6,8 +6,8 @@
 
 #include "rows.h"
 
-#define WIDEST 1024u  /* neurons of a chunk, when nobody says */
-#define LEAST 32u     /* on a device */
+#define WIDEST 1024u       /* neurons of a chunk, when nobody says */
+#define LEAST 32u          /* on a device */
 #define MOST_THREADS 1024u /* of a block of a device; as in shared-memory.cu */
 
 struct values {
@@ -54,8 +54,7 @@ static uint64_t inbox_bytes(const struct mill_network *network)
 static int prepare(const struct mill_host *host, const void *params, const struct mill_network *network, void **self,
                    struct mill_error *error)
 {
-  struct chunks *chunks =
-      (struct chunks *)host->allocate("inboxes", 1, sizeof *chunks + network->workers * sizeof *chunks->inbox);
+  struct chunks *chunks = (struct chunks *)host->allocate("inboxes", 1, sizeof *chunks + network->workers * sizeof *chunks->inbox);
   (void)params;
   if (!chunks)
     return host->fail(error, MILL_RESOURCES, "out of memory");
@@ -64,7 +63,8 @@ static int prepare(const struct mill_host *host, const void *params, const struc
     chunks->inbox[w] = (char *)host->allocate("inboxes", inbox_bytes(network), 1);
     if (!chunks->inbox[w]) {
       release(host, chunks);
-      return host->fail(error, MILL_RESOURCES, "out of memory for an inbox of %llu bytes", (unsigned long long)inbox_bytes(network));
+      return host->fail(error, MILL_RESOURCES, "out of memory for an inbox of %llu bytes",
+                        (unsigned long long)inbox_bytes(network));
     }
   }
   chunks->cuts = cuts_make(host, network, error);
@@ -135,8 +135,8 @@ static uint64_t deliver(void *self, const struct mill_epoch *epoch, uint32_t sli
 
 static const struct mill_param_spec specs[] = {
     {"chunk", "neurons", "0", NULL,
-     "neurons of a chunk, rounded up to a multiple of 64; 0: 1024, and on a GPU as many as share the neurons evenly",
-     0, 1048576, offsetof(struct values, chunk), MILL_INT, 0},
+     "neurons of a chunk, rounded up to a multiple of 64; 0: 1024, and on a GPU as many as share the neurons evenly", 0, 1048576,
+     offsetof(struct values, chunk), MILL_INT, 0},
 };
 
 /* Shared memory of a block of so many threads: the window, and the runs that are looked up, whose place the list of its spikes takes later. As
@@ -169,7 +169,8 @@ static uint32_t widest(const struct mill_device_shape *shape)
 }
 
 /* The narrowest width with which the receiving neurons go as few times over the multiprocessors as with the widest. */
-static uint32_t even_width(const struct mill_device_shape *shape, uint32_t count, const uint32_t *sizes, const unsigned char *receives)
+static uint32_t even_width(const struct mill_device_shape *shape, uint32_t count, const uint32_t *sizes,
+                           const unsigned char *receives)
 {
   const uint32_t most = widest(shape);
   uint64_t neurons = 0, blocks, slices;
@@ -195,13 +196,14 @@ static int device_widths(const void *params, const struct mill_device_shape *sha
   const int64_t chunk = ((const struct values *)params)->chunk;
   uint32_t most = chunk ? (uint32_t)(chunk + 63) / 64 * 64 : even_width(shape, count, sizes, receives);
   if (most > 65535 || device_bytes(shape, most, MOST_THREADS) > shape->shared_block) {
-    snprintf(why, size, "the input of %u neurons with %u receptors over %u steps takes %llu bytes of shared memory, and a block can have %u%s",
-             most, shape->receptors, shape->epoch_steps, (unsigned long long)device_bytes(shape, most, MOST_THREADS), shape->shared_block,
-             chunk ? "; expected a smaller chunk" : "");
+    snprintf(why, size,
+             "the input of %u neurons with %u receptors over %u steps takes %llu bytes of shared memory, and a block can have %u%s",
+             most, shape->receptors, shape->epoch_steps, (unsigned long long)device_bytes(shape, most, MOST_THREADS),
+             shape->shared_block, chunk ? "; expected a smaller chunk" : "");
     return 0;
   }
   for (uint32_t p = 0; p < count; p++)
-    width[p] = receives[p] || chunk ? most : WIDEST;
+    width[p] = receives[p] || chunk ? most : widest(shape) < WIDEST ? widest(shape) : WIDEST;
   return 1;
 }
 
@@ -213,7 +215,8 @@ static struct mill_launch device_launch(const struct mill_device_shape *shape, c
   return launch;
 }
 
-static uint32_t device_epoch(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch, char *why, size_t size)
+static uint32_t device_epoch(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch, char *why,
+                             size_t size)
 {
   (void)params, (void)why, (void)size;
   *launch = device_launch(shape, "mill_epoch");
@@ -234,5 +237,6 @@ static const struct mill_delivery_device device = {
     .narrow = 1, .slice_widths = device_widths, .epoch = device_epoch, .settle = device_settle};
 
 static const struct mill_delivery_ops ops = {serves_all, slice_width, prepare, deliver, release, &device};
-MILL_PLUGIN_WITH_TEXT(MILL_DELIVERY, MILL_CPU | MILL_CUDA | MILL_EXACT, "shared-memory", "chunks of neurons with inboxes of their own",
-                      sizeof(struct values), specs, sizeof specs / sizeof *specs, ops, text, TEXT_END, "plugins/delivery/shared-memory.cu");
+MILL_PLUGIN_WITH_TEXT(MILL_DELIVERY, MILL_CPU | MILL_CUDA | MILL_EXACT, "shared-memory",
+                      "chunks of neurons with inboxes of their own", sizeof(struct values), specs, sizeof specs / sizeof *specs,
+                      ops, text, TEXT_END, "plugins/delivery/shared-memory.cu");
