@@ -107,7 +107,7 @@ test_headers = \
   tests/spikes.h \
   tests/tap.h \
   tests/weighing.h
-EXTRA_DIST += $(test_scripts) $(test_headers) tests/installed.test tests/peers-neuron.py tests/tap.sh tests/valgrind.supp tests/data
+EXTRA_DIST += $(test_scripts) $(test_headers) tests/installed.test tests/gpu.sh tests/peers-neuron.py tests/tap.sh tests/valgrind.supp tests/data
 
 # Fuzzers, which are no tests: as ordinary programs they go through the files on their command line. Their first lines say how to build
 # them for libFuzzer.
