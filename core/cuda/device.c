@@ -174,6 +174,7 @@ void mill_cuda_close(struct mill_cuda *cuda)
     (void)cuda->call.context_set(cuda->context);
     while (cuda->block)
       mill_cuda_release(cuda, cuda->block->address);
+    (void)cuda->call.context_set(NULL);
     (void)cuda->call.context_release(cuda->device);
   }
   free(cuda->library_path);

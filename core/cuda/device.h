@@ -17,7 +17,7 @@ struct mill_cuda_properties {
 };
 
 /* The device in use, by one thread at a time, which mill_cuda_attach makes it current for. Several may be open: they share the device's primary
-   context. */
+   context, and after one is closed none is current. */
 struct mill_cuda {
   struct mill_cuda_driver call;
   struct mill_cuda_properties properties;
