@@ -235,7 +235,7 @@ static int build_units(struct mill_simulation *sim, struct mill_error *error)
   return 0;
 }
 
-int mill_build_generation(struct mill_simulation *sim, struct mill_generation *g, struct mill_error *error)
+static int build_generation(struct mill_simulation *sim, struct mill_generation *g, struct mill_error *error)
 {
   uint32_t populations = sim->network.population_count;
   g->spikes = calloc(populations + 1u, sizeof *g->spikes);
@@ -280,8 +280,8 @@ int mill_build_slices(struct mill_simulation *sim, const struct mill_delivery_op
   sim->network.slice_count = n;
   sim->network.slice = sim->slice;
   sim->network.slice_of = sim->slice_of;
-  if (build_units(sim, error) < 0 || mill_build_generation(sim, &sim->generation[0], error) < 0 ||
-      mill_build_generation(sim, &sim->generation[1], error) < 0)
+  if (build_units(sim, error) < 0 || build_generation(sim, &sim->generation[0], error) < 0 ||
+      build_generation(sim, &sim->generation[1], error) < 0)
     return -1;
   for (uint32_t w = 0; w < sim->workers; w++) {
     if (build_worker(&sim->worker[w], receptors, error) < 0)

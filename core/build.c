@@ -358,7 +358,7 @@ static int prepare_strategies(struct mill_simulation *sim, struct mill_error *er
   for (uint32_t i = 0; i < sim->file->projection_count; i++)
     plastic += sim->plastic[i] != NULL;
   if (sim->gpu)
-    return mill_build_generation(sim, &sim->generation[0], error) < 0 || mill_build_generation(sim, &sim->generation[1], error) < 0 ? -1 : 0;
+    return 0;
   if (!plasticity->applicable(&sim->network, plastic, why, sizeof why))
     return mill_place_fail(error, &place, "plasticity", "`%s` cannot serve this network: %s", sim->file->plasticity.plugin->name,
                            why);

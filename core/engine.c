@@ -71,20 +71,26 @@ static void add_events(const struct batch *b)
   }
 }
 
-/* The row of currents of this step, summed in order of declaration in the model's precision. */
-static const void *current_row(const struct batch *b)
+int mill_engine_current(const struct mill_simulation *sim, uint32_t population, int64_t step, double *sum)
 {
-  const struct mill_population_run *run = &b->sim->run[b->population];
-  double sum = 0;
+  const struct mill_population_run *run = &sim->run[population];
   int any = 0;
+  *sum = 0;
   for (uint32_t s = 0; s < run->current_count; s++) {
     double value;
-    if (!run->current[s]->ops->current(run->current[s]->self, b->step, &value))
+    if (!run->current[s]->ops->current(run->current[s]->self, step, &value))
       continue;
     any = 1;
-    sum = b->sim->file->precision ? sum + value : (double)((float)sum + (float)value);
+    *sum = sim->file->precision ? *sum + value : (double)((float)*sum + (float)value);
   }
-  if (!any)
+  return any;
+}
+
+/* The row of currents of this step. */
+static const void *current_row(const struct batch *b)
+{
+  double sum;
+  if (!mill_engine_current(b->sim, b->population, b->step, &sum))
     return b->worker->zero;
   if (b->sim->file->precision) {
     for (uint32_t i = 0; i < b->count; i++)

@@ -214,7 +214,7 @@ spikemill_SOURCES = \
 spikemill_LDADD = core/libmill.la
 
 # Texts for devices, which are compiled at run time: each as a list of its bytes, which the C file that holds it includes.
-device_texts = core/cuda/connect.cu core/cuda/forget.cu core/cuda/model.cu core/cuda/prelude.cu core/cuda/stimuli.cu core/cuda/update.cu
+device_texts = core/cuda/connect.cu core/cuda/forget.cu core/cuda/kernel.cu core/cuda/model.cu core/cuda/prelude.cu core/cuda/stimuli.cu core/cuda/update.cu
 device_headers = core/spikemill/device.h core/spikemill/device-math.h core/spikemill/device-network.h core/spikemill/device-random.h \
   core/spikemill/neuron.h core/spikemill/propagator.h
 EXTRA_DIST += $(device_texts)

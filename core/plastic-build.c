@@ -22,6 +22,11 @@ static const struct mill_synapse_ops *ops_of(const struct mill_projection_setup 
   return setup->synapse.plugin->ops;
 }
 
+int mill_plastic_is(const struct mill_projection_setup *setup)
+{
+  return ops_of(setup)->plastic != 0;
+}
+
 int mill_plastic_bounds(const struct mill_projection_setup *setup, double *least, double *most, double *delivered)
 {
   const struct mill_synapse_ops *ops = ops_of(setup);

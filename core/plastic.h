@@ -40,6 +40,9 @@ struct mill_plastic_run {
    steps. */
 uint64_t mill_plastic_estimate(const struct mill_netfile *file, const struct mill_projection_setup *setup, uint64_t n, uint32_t delay);
 
+/* Whether a projection's rule is plastic. */
+int mill_plastic_is(const struct mill_projection_setup *setup);
+
 /* Bounds of a projection's rule; 0 when it is static. */
 int mill_plastic_bounds(const struct mill_projection_setup *setup, double *least, double *most, double *delivered);
 

@@ -178,7 +178,7 @@ void mill_simulation_report(const struct mill_simulation *sim, struct mill_simul
                                             .spikes = sim->recorder.spikes,
                                             .synaptic_events = events,
                                             .spike_hash = mill_spike_hash_value(sim->recorder.hash),
-                                            .memory_bytes = sim->memory_bytes + (sim->gpu ? sim->gpu->bytes : 0),
+                                            .memory_bytes = sim->memory_bytes + (sim->gpu ? sim->gpu->cuda->held : 0),
                                             .setup_s = sim->setup_s,
                                             .wall_s = sim->wall_s};
 }

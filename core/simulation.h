@@ -196,8 +196,6 @@ void mill_build_free(struct mill_simulation *simulation);
 int mill_build_populations(struct mill_simulation *simulation, struct mill_error *error);
 int mill_build_stimuli(struct mill_simulation *simulation, struct mill_error *error);
 int mill_build_slices(struct mill_simulation *simulation, const struct mill_delivery_ops *delivery, struct mill_error *error);
-/* The lists of an epoch's spikes, which mill_build_slices makes too. */
-int mill_build_generation(struct mill_simulation *simulation, struct mill_generation *generation, struct mill_error *error);
 void mill_build_populations_free(struct mill_simulation *simulation);
 void mill_build_stimuli_free(struct mill_simulation *simulation);
 void mill_build_slices_free(struct mill_simulation *simulation);
@@ -207,6 +205,8 @@ int mill_build_rows(struct mill_simulation *simulation, struct mill_error *error
 
 /* Simulates steps step … until-1. */
 void mill_engine_run(struct mill_simulation *simulation, int64_t until);
+/* The sum of a population's currents in a step, in order of declaration and in the model's precision: 1 and *sum, or 0 when there is none. */
+int mill_engine_current(const struct mill_simulation *simulation, uint32_t population, int64_t step, double *sum);
 /* Delivers the spikes of the last epoch now, which the next epoch would begin with. */
 void mill_engine_settle(struct mill_simulation *simulation);
 

@@ -95,6 +95,13 @@ static const struct pin pins[] = {
   AT(mill_delivery_ops, applicable, 0), AT(mill_delivery_ops, slice_width, 8), AT(mill_delivery_ops, prepare, 16),
   AT(mill_delivery_ops, deliver, 24), AT(mill_delivery_ops, release, 32),
   AT(mill_delivery_ops, device, 40), SIZE(mill_delivery_ops, 48),
+  AT(mill_delivery_device, narrow, 0), AT(mill_delivery_device, slice_widths, 8), AT(mill_delivery_device, epoch, 16),
+  AT(mill_delivery_device, settle, 24), SIZE(mill_delivery_device, 32),
+  AT(mill_launch, kernel, 0), AT(mill_launch, blocks, 8), AT(mill_launch, threads, 12), AT(mill_launch, shared_bytes, 16),
+  AT(mill_launch, argument, 20), SIZE(mill_launch, 24),
+  AT(mill_device_shape, multiprocessors, 0), AT(mill_device_shape, shared_block, 4), AT(mill_device_shape, epoch_steps, 8),
+  AT(mill_device_shape, cell_bytes, 12), AT(mill_device_shape, receptors, 16), AT(mill_device_shape, slices, 20),
+  AT(mill_device_shape, width, 24), AT(mill_device_shape, run_groups, 32), SIZE(mill_device_shape, 40),
 
   AT(mill_stimulus_target, dt, 0), AT(mill_stimulus_target, dt_ps, 8), AT(mill_stimulus_target, t0, 16),
   AT(mill_stimulus_target, key, 24), AT(mill_stimulus_target, size, 32), AT(mill_stimulus_target, population, 40),

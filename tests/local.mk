@@ -51,6 +51,7 @@ check_PROGRAMS += \
   tests/rule-values \
   tests/strategies \
   tests/significance \
+  tests/significance-model \
   tests/significance-poisson \
   tests/stimuli \
   tests/stdp-values \
@@ -90,6 +91,7 @@ test_scripts = \
 
 TESTS += $(check_PROGRAMS) $(test_scripts)
 test_headers = \
+  tests/chain.h \
   tests/bands.h \
   tests/replay.h \
   tests/formats.h \
@@ -246,7 +248,8 @@ CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/mine-windows.test \
   tests/occurrences \
   tests/memory \
-  tests/significance
+  tests/significance \
+  tests/significance-model
 
 # SPIKEMILL_PLUGIN_PATH is for the programs that load plugins themselves; scripts run the command, which finds the build tree's.
 AM_TESTS_ENVIRONMENT = \

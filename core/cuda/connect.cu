@@ -2,12 +2,8 @@
    <spikemill/device-network.h>. A thread makes one row, first to count, then to write: nothing is drawn in common, so nothing waits. */
 #include <spikemill/device-network.h>
 
-#define MILL_KERNEL extern "C" __global__ void
-#ifndef MILL_DYNAMIC_SHARED
-#define MILL_DYNAMIC_SHARED(type, name)                                                                                           \
-  extern __shared__ __align__(16) unsigned char mill_shared_bytes[];                                                             \
-  type *name = (type *)mill_shared_bytes
-#endif
+#include "core/cuda/kernel.cu"
+
 #define CHUNK 1024u
 #define WARPS (MILL_ROWS / 32)
 

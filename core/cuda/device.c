@@ -145,6 +145,14 @@ static int take_context(struct mill_cuda *cuda, struct mill_error *error)
   return mill_cuda_attach(cuda, error);
 }
 
+int mill_cuda_present(void)
+{
+  struct mill_cuda *cuda = calloc(1, sizeof *cuda);
+  const int present = cuda && open_library(cuda, NULL) == 0 && find_device(cuda, NULL) == 0 && read_properties(cuda, NULL) == 0;
+  mill_cuda_close(cuda);
+  return present;
+}
+
 int mill_cuda_open(struct mill_cuda **out, struct mill_error *error)
 {
   const char *limit = getenv("SPIKEMILL_CUDA_MEMORY");

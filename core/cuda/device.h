@@ -37,6 +37,9 @@ struct mill_cuda {
 int mill_cuda_open(struct mill_cuda **cuda, struct mill_error *error);
 void mill_cuda_close(struct mill_cuda *cuda);
 
+/* Whether mill_cuda_open finds a device, as far as that can be told without its context. */
+int mill_cuda_present(void);
+
 /* 0 when code is success; else fails with MILL_RESOURCES: what was being done, the driver's name of the error and its text. */
 int mill_cuda_check(const struct mill_cuda *cuda, int code, const char *doing, struct mill_error *error);
 

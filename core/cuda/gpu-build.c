@@ -55,8 +55,8 @@ static int find_kernel(struct mill_simulation *sim, struct mill_gpu_kernel *kern
   if (!kernel->launch.kernel) {
     uint64_t units = 0;
     for (uint32_t i = 0; i < sim->network.population_count; i++)
-      units += (sim->population[i].size + UINT64_C(127)) / 128;
-    kernel->launch = (struct mill_launch){"mill_update", (uint32_t)units, 128, 0, 0};
+      units += (sim->population[i].size + MILL_UNIT - UINT64_C(1)) / MILL_UNIT;
+    kernel->launch = (struct mill_launch){"mill_update", (uint32_t)units, MILL_UNIT, 0, 0};
   }
   mill_text_format(doing, sizeof doing, "looking up kernel %s of delivery `%s`", kernel->launch.kernel,
                    sim->file->delivery.plugin->name);
@@ -115,7 +115,6 @@ static int build_batches(struct mill_simulation *sim, struct mill_error *error)
          2 * gpu->epochs * (uint64_t)net->neurons * sizeof(struct mill_device_spike) > gpu->cuda->properties.memory / 16)
     gpu->epochs /= 2;
   net->capacity = gpu->epochs * (uint64_t)net->neurons;
-  gpu->half_bytes = sizeof(struct mill_device_batch) + net->current_rows * row;
   gpu->landing = net->capacity < LANDING ? net->capacity : LANDING;
   if (mill_cuda_check(gpu->cuda, call->stream_create(&gpu->stream, MILL_CU_STREAM_NON_BLOCKING), "creating a stream", error) < 0 ||
       mill_cuda_check(gpu->cuda, call->stream_create(&gpu->copies, MILL_CU_STREAM_NON_BLOCKING), "creating a stream", error) < 0 ||
@@ -129,7 +128,7 @@ static int build_batches(struct mill_simulation *sim, struct mill_error *error)
   for (int h = 0; h < 2; h++) {
     struct mill_gpu_half *half = &gpu->half[h];
     void *batch = NULL, *result = NULL, *spike = NULL;
-    if (pin(gpu, &batch, gpu->half_bytes, error) < 0)
+    if (pin(gpu, &batch, sizeof *half->batch + net->current_rows * row, error) < 0)
       return -1;
     half->batch = batch;
     if (pin(gpu, &result, sizeof *half->result, error) < 0)
@@ -178,7 +177,7 @@ done:
   return rc;
 }
 
-/* ---- The graphs ------------------------------------------------------------------------------------- */
+/* ---- The graphs ----------------------------------------------------------------------------------------------------------- */
 
 static int record_graph(struct mill_gpu *gpu, uint32_t h, struct mill_error *error)
 {
@@ -217,7 +216,6 @@ int mill_gpu_ready(struct mill_simulation *sim, struct mill_error *error)
     if (gpu->host_events == 0 && record_graph(gpu, h, error) < 0)
       return -1;
   }
-  gpu->bytes = gpu->cuda->held;
   return 0;
 }
 

@@ -18,10 +18,8 @@
 int mill_gpu_makes(const struct mill_projection_setup *setup)
 {
   const struct mill_connection *c = &setup->connection;
-  double least, most, delivered;
   return c->rule == MILL_FIXED_PROBABILITY && c->p > 0 && c->p < 1 && c->sources && c->targets &&
-         setup->weight.kind == MILL_DIST_NUMBER && setup->delay.kind == MILL_DIST_NUMBER &&
-         !mill_plastic_bounds(setup, &least, &most, &delivered);
+         setup->weight.kind == MILL_DIST_NUMBER && setup->delay.kind == MILL_DIST_NUMBER && !mill_plastic_is(setup);
 }
 
 /* In-degrees decide how weights become whole numbers, unless all that arrives at the receptor has the same weight. */

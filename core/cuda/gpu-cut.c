@@ -35,8 +35,7 @@ int mill_gpu_serves(const struct mill_netfile *file, char *why, size_t size)
     }
   }
   for (uint32_t i = 0; i < file->projection_count; i++) {
-    double least, most, delivered;
-    if (mill_plastic_bounds(&file->projection[i], &least, &most, &delivered)) {
+    if (mill_plastic_is(&file->projection[i])) {
       mill_text_format(why, size, "synapses of projection `%s` are plastic (`%s`), and those on a GPU are static",
                        file->projection[i].name, file->projection[i].synapse.plugin->name);
       return 0;
@@ -51,16 +50,9 @@ int mill_gpu_serves(const struct mill_netfile *file, char *why, size_t size)
 
 int mill_gpu_present(void)
 {
-  static int known, present;
-  struct mill_cuda *cuda = NULL;
   struct mill_compiler *compiler = NULL;
-  struct mill_error error;
-  if (!known) {
-    known = 1;
-    present = mill_cuda_open(&cuda, &error) == 0 && mill_compiler_open(&compiler, &error) == 0;
-    mill_compiler_close(compiler);
-    mill_cuda_close(cuda);
-  }
+  const int present = mill_cuda_present() && mill_compiler_open(&compiler, NULL) == 0;
+  mill_compiler_close(compiler);
   return present;
 }
 

@@ -12,48 +12,50 @@
 
 /* ---- Projections ---------------------------------------------------------------------------------------------------------- */
 
-/* Lists of projections: those into each pair of populations, those from each. begin[count + 1] counts up over groups. */
-static int put_lists(struct mill_simulation *sim, struct mill_error *error)
+/* Projections put together by a key below `keys`: those of key k are list[begin[k]] … list[begin[k + 1] - 1], in order. */
+static int put_list(struct mill_simulation *sim, uint64_t keys,
+                    uint64_t (*key_of)(const struct mill_simulation *sim, uint32_t projection), mill_cu_address *list_at,
+                    mill_cu_address *begin_at, struct mill_error *error)
 {
-  struct mill_gpu *gpu = sim->gpu;
-  const uint32_t populations = sim->network.population_count, projections = sim->network.projection_count;
-  const uint64_t pairs = (uint64_t)populations * populations;
-  uint32_t *list = calloc(projections + 1u, sizeof *list), *begin = mill_allocate("lists of projections", pairs + 1, sizeof *begin);
-  uint32_t n = 0;
-  int rc = -1;
-  if (!list || !begin) {
-    mill_fail(error, MILL_RESOURCES, "out of memory");
-    goto done;
+  struct mill_cuda *cuda = sim->gpu->cuda;
+  const uint32_t projections = sim->network.projection_count;
+  uint32_t *list = mill_allocate_or_fail("lists of projections", projections + 1u, sizeof *list, error),
+           *begin = mill_allocate_or_fail("lists of projections", keys + 2, sizeof *begin, error);
+  int rc = list && begin ? 0 : -1;
+  for (uint32_t i = 0; rc == 0 && i < projections; i++)
+    begin[key_of(sim, i) + 2] += sim->projection[i].synapses != 0;
+  for (uint64_t k = 2; rc == 0 && k < keys + 2; k++)
+    begin[k] += begin[k - 1];
+  for (uint32_t i = 0; rc == 0 && i < projections; i++) { /* begin[k + 1] is where key k goes on, and in the end where it ends */
+    if (sim->projection[i].synapses)
+      list[begin[key_of(sim, i) + 1]++] = i;
   }
-  for (uint64_t k = 0; k < pairs; k++) {
-    begin[k] = n;
-    for (uint32_t i = 0; i < projections; i++) {
-      const struct mill_projection *p = &sim->projection[i];
-      if (p->synapses && (uint64_t)p->target * populations + p->source == k)
-        list[n++] = i;
-    }
-  }
-  begin[pairs] = n;
-  if (mill_cuda_put(gpu->cuda, "lists of projections", list, (n + 1u) * sizeof *list, &gpu->net.into, error) < 0 ||
-      mill_cuda_put(gpu->cuda, "lists of projections", begin, (pairs + 1) * sizeof *begin, &gpu->net.into_begin, error) < 0)
-    goto done;
-  n = 0;
-  for (uint32_t s = 0; s < populations; s++) {
-    begin[s] = n;
-    for (uint32_t i = 0; i < projections; i++) {
-      if (sim->projection[i].synapses && sim->projection[i].source == s)
-        list[n++] = i;
-    }
-  }
-  begin[populations] = n;
-  if (mill_cuda_put(gpu->cuda, "lists of projections", list, (n + 1u) * sizeof *list, &gpu->net.from, error) < 0 ||
-      mill_cuda_put(gpu->cuda, "lists of projections", begin, (populations + 1u) * sizeof *begin, &gpu->net.from_begin, error) < 0)
-    goto done;
-  rc = 0;
-done:
-  free(list);
+  if (rc == 0 && (mill_cuda_put(cuda, "lists of projections", list, (projections + 1u) * sizeof *list, list_at, error) < 0 ||
+                  mill_cuda_put(cuda, "lists of projections", begin, (keys + 1) * sizeof *begin, begin_at, error) < 0))
+    rc = -1;
+  mill_release(list);
   mill_release(begin);
   return rc;
+}
+
+static uint64_t pair_of(const struct mill_simulation *sim, uint32_t i)
+{
+  return (uint64_t)sim->projection[i].target * sim->network.population_count + sim->projection[i].source;
+}
+
+static uint64_t source_of(const struct mill_simulation *sim, uint32_t i)
+{
+  return sim->projection[i].source;
+}
+
+static int put_lists(struct mill_simulation *sim, struct mill_error *error)
+{
+  struct mill_device_network *net = &sim->gpu->net;
+  const uint64_t populations = sim->network.population_count;
+  return put_list(sim, populations * populations, pair_of, &net->into, &net->into_begin, error) < 0 ||
+                 put_list(sim, populations, source_of, &net->from, &net->from_begin, error) < 0
+             ? -1
+             : 0;
 }
 
 static int put_projections(struct mill_simulation *sim, struct mill_error *error)

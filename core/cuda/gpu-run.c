@@ -33,16 +33,12 @@ int mill_gpu_launch(struct mill_gpu *gpu, uint32_t slot, uint32_t steps, struct 
 
 /* ---- What the host evaluates ---------------------------------------------------------------------------------------------- */
 
-/* The row of a population's currents for the steps of a batch, as engine.c sums them. */
-static void sum_currents(const struct mill_simulation *sim, uint32_t population, int64_t first, uint64_t steps, void *row)
+/* The row of a population's currents for the steps of a batch. */
+static void put_currents(const struct mill_simulation *sim, uint32_t population, int64_t first, uint64_t steps, void *row)
 {
-  const struct mill_population_run *run = &sim->run[population];
   for (uint64_t k = 0; k < steps; k++) {
-    double sum = 0, value;
-    for (uint32_t s = 0; s < run->current_count; s++) {
-      if (run->current[s]->ops->current(run->current[s]->self, first + (int64_t)k, &value))
-        sum = sim->file->precision ? sum + value : (double)((float)sum + (float)value);
-    }
+    double sum;
+    mill_engine_current(sim, population, first + (int64_t)k, &sum);
     if (sim->file->precision)
       ((double *)row)[k] = sum;
     else
@@ -144,7 +140,7 @@ static int send_head(struct mill_simulation *sim, uint32_t h, int64_t first, uin
   *half->batch = (struct mill_device_batch){
       .first = first, .last = gpu->last, .last_steps = gpu->last_steps, .ring_live = gpu->always_live || first < gpu->live_until};
   for (uint32_t r = 0; r < gpu->net.current_rows; r++)
-    sum_currents(sim, (uint32_t)gpu->current_of[r], first, steps, to + r * row);
+    put_currents(sim, gpu->current_of[r], first, steps, to + r * row);
   if (mill_cuda_check(gpu->cuda,
                       call->upload_async(gpu->net.batch + h * sizeof *half->batch, half->batch, sizeof *half->batch, gpu->stream),
                       "sending a batch", error) < 0)

@@ -57,9 +57,8 @@ struct mill_gpu {
   struct mill_device_population *population; /* [populations] as on the device */
   mill_cu_address **column;          /* [populations][states] */
   struct mill_device_ring **ring;    /* [populations][receptors] */
-  uint64_t *current_of;              /* [current_rows] populations with currents */
+  uint32_t *current_of;              /* [current_rows] populations with currents */
   struct mill_gpu_half half[2];
-  uint64_t half_bytes;               /* batch and currents */
   uint64_t landing;                  /* spikes of a batch that are copied before their number is known */
   struct mill_device_spike *rest;    /* those that follow; grows */
   uint64_t rest_capacity;
@@ -79,13 +78,12 @@ struct mill_gpu {
   uint64_t synaptic_events, due_events;
   int stale;                         /* 1: the host's arrays are behind the device's */
   double connect_s;                  /* that making synapses on the device took */
-  uint64_t bytes;                    /* of device memory */
 };
 
 /* Whether a network can run on a GPU (with its delivery, when one is chosen already): 1, or 0 with the reason in why[size]. Asks nothing of
    the machine. */
 int mill_gpu_serves(const struct mill_netfile *file, char *why, size_t size);
-/* Whether this machine has one, and the compiler for it. The answer is found once. */
+/* Whether this machine has one, and the compiler for it. Makes no context, which takes a tenth of a second. */
 int mill_gpu_present(void);
 /* Whether the device evaluates a stimulus of this plugin: it gives events, and has a text for it. */
 int mill_gpu_has_events(const struct mill_plugin *plugin);

@@ -5,13 +5,8 @@
 #include <spikemill/neuron.h>
 #undef MILL_COMMON_PART
 
-/* `type *name` to the block's dynamic shared memory. */
-#ifndef MILL_DYNAMIC_SHARED
-#define MILL_DYNAMIC_SHARED(type, name)                                                                                           \
-  extern __shared__ __align__(16) unsigned char mill_shared_bytes[];                                                             \
-  type *name = (type *)mill_shared_bytes
-#endif
-#define MILL_KERNEL extern "C" __global__ void
+#include "core/cuda/kernel.cu"
+
 /* A kernel's first parameter. */
 #define MILL_NETWORK const __grid_constant__ mill_device_network net
 

@@ -116,14 +116,12 @@ static int send_slices(struct mill_cuda *cuda, struct mill_team *team, struct la
                        uint64_t groups, struct mill_error *error)
 {
   const uint32_t target_bytes = l->cut.narrow ? 2 : 4, weight_bytes = l->p->weight_bits / 8, delay_bytes = l->p->delay_bits / 8;
-  uint64_t end = groups, n;
+  uint64_t end, n;
   int rc = -1;
   l->origin = start_of(l, l->first, 0)[0];
-  for (l->last = l->first + 1; l->last < l->cut.slices; l->last++) {
-    end = start_of(l, l->last, 0)[0];
-    if (end - l->origin >= STAGE)
-      break;
-  }
+  l->last = l->first + 1;
+  while (l->last < l->cut.slices && start_of(l, l->last, 0)[0] - l->origin < STAGE)
+    l->last++;
   end = l->last < l->cut.slices ? start_of(l, l->last, 0)[0] : groups;
   n = (end - l->origin) * MILL_GROUP;
   l->target = mill_allocate_or_fail("synapses for the GPU", n, target_bytes, error);

@@ -32,6 +32,9 @@ static const unsigned char prelude[] = {
 static const unsigned char stimuli[] = {
 #include "core/cuda/stimuli.cu_text"
     END};
+static const unsigned char kernel[] = {
+#include "core/cuda/kernel.cu_text"
+    END};
 static const unsigned char model[] = {
 #include "core/cuda/model.cu_text"
     END};
@@ -52,6 +55,7 @@ const struct mill_program_text mill_device_text[] = {
     {"core/cuda/connect.cu", (const char *)connect_text},
     {"core/cuda/prelude.cu", (const char *)prelude},
     {"core/cuda/stimuli.cu", (const char *)stimuli},
+    {"core/cuda/kernel.cu", (const char *)kernel},
     {"core/cuda/model.cu", (const char *)model},
     {"core/cuda/forget.cu", (const char *)forget},
     {"core/cuda/update.cu", (const char *)update},

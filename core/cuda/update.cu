@@ -14,8 +14,6 @@ static __device__ __forceinline__ uint32_t mill_advance_any(const mill_device_ne
   return 0;
 }
 
-#define MILL_UNIT 128 /* neurons of a block of mill_update */
-
 /* One epoch of slices of MILL_UNIT neurons, input from the rings. Launched with a block for each unit: unit u of the network is the
    population whose units include it, in order. */
 MILL_KERNEL __launch_bounds__(MILL_UNIT) mill_update(MILL_NETWORK, uint32_t slot, uint32_t steps)

@@ -18,6 +18,7 @@
 
 #define MILL_DEVICE_EPOCHS 32u   /* most epochs of a batch */
 #define MILL_ROWS 256u           /* rows of a block of `start` */
+#define MILL_UNIT 128u           /* neurons of a block of the host's own kernel */
 #define MILL_GROUP 4u            /* synapses of a group */
 #define MILL_NO_TARGET 0xffffffffu       /* padding among 32-bit targets */
 #define MILL_NO_NARROW_TARGET 0xffffu    /* among 16-bit ones */

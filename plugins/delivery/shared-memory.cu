@@ -14,6 +14,8 @@ struct mill_found_run {
   uint32_t groups, cell;
 };
 
+static_assert(sizeof(mill_found_run) + sizeof(uint32_t) == 20, "RUN_BYTES of shared-memory.c");
+
 struct mill_window {
   MILL_CELL *cell;      /* [receptors][steps][width] */
   uint32_t steps, width;
