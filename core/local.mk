@@ -19,6 +19,7 @@ core_libmill_la_SOURCES = \
   core/cuda/gpu-connect.c \
   core/cuda/gpu-cut.c \
   core/cuda/gpu-network.c \
+  core/cuda/gpu-plastic.c \
   core/cuda/gpu-results.c \
   core/cuda/gpu-run.c \
   core/cuda/library.c \
@@ -165,6 +166,7 @@ spikemillinclude_HEADERS = \
   core/spikemill/network.h \
   core/spikemill/neuron-ops.h \
   core/spikemill/neuron.h \
+  core/spikemill/pair-rule.h \
   core/spikemill/plasticity.h \
   core/spikemill/plugin.h \
   core/spikemill/propagator.h \
@@ -214,9 +216,10 @@ spikemill_SOURCES = \
 spikemill_LDADD = core/libmill.la
 
 # Texts for devices, which are compiled at run time: each as a list of its bytes, which the C file that holds it includes.
-device_texts = core/cuda/connect.cu core/cuda/forget.cu core/cuda/kernel.cu core/cuda/model.cu core/cuda/prelude.cu core/cuda/stimuli.cu core/cuda/update.cu
+device_texts = core/cuda/connect.cu core/cuda/forget.cu core/cuda/kernel.cu core/cuda/model.cu core/cuda/plastic.cu core/cuda/prelude.cu \
+  core/cuda/rule.cu core/cuda/stimuli.cu core/cuda/update.cu
 device_headers = core/spikemill/device.h core/spikemill/device-math.h core/spikemill/device-network.h core/spikemill/device-random.h \
-  core/spikemill/neuron.h core/spikemill/propagator.h
+  core/spikemill/neuron.h core/spikemill/pair-rule.h core/spikemill/propagator.h core/spikemill/synapse-ops.h core/spikemill/synapse.h
 EXTRA_DIST += $(device_texts)
 BUILT_SOURCES += $(device_texts:.cu=.cu_text) $(device_headers:.h=.h_text)
 CLEANFILES += $(device_texts:.cu=.cu_text) $(device_headers:.h=.h_text)

@@ -170,8 +170,20 @@ static int build_decays(struct mill_plastic_run *run, const struct mill_projecti
   return rc;
 }
 
-static int allocate(struct mill_simulation *sim, struct mill_plastic_run *run, const struct mill_synapse_ops *ops,
-                    uint64_t synapses, struct mill_error *error)
+int mill_plastic_columns(struct mill_simulation *sim, uint32_t index, struct mill_error *error)
+{
+  struct mill_plastic_run *run = sim->plastic[index];
+  const uint64_t synapses = sim->projection[index].synapses;
+  for (uint32_t c = 0; c < run->plastic.syn_count; c++) {
+    run->syn[c] = mill_allocate_or_fail("state of plastic synapses", synapses, run->plastic.code->real_size, error);
+    if (!run->syn[c])
+      return -1;
+  }
+  run->plastic.code->syn_init(run->param, synapses, run->syn);
+  return draw_weights(sim, index, error);
+}
+
+static int allocate(struct mill_simulation *sim, struct mill_plastic_run *run, struct mill_error *error)
 {
   const struct mill_synapse_code *code = run->plastic.code;
   const struct {
@@ -195,14 +207,9 @@ static int allocate(struct mill_simulation *sim, struct mill_plastic_run *run, c
     if (!*arrays[i].to)
       return -1;
   }
-  run->syn = calloc(ops->syn_count, sizeof *run->syn);
+  run->syn = calloc(run->plastic.syn_count, sizeof *run->syn);
   if (!run->syn)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
-  for (uint32_t c = 0; c < ops->syn_count; c++) {
-    run->syn[c] = mill_allocate_or_fail("state of plastic synapses", synapses, code->real_size, error);
-    if (!run->syn[c])
-      return -1;
-  }
   for (uint32_t s = 0; s < run->sources; s++) {
     code->pre_init(run->param, run->pre + (uint64_t)s * code->pre_size);
     run->k_last[s] = run->u[s] = sim->file->t0;
@@ -211,7 +218,6 @@ static int allocate(struct mill_simulation *sim, struct mill_plastic_run *run, c
     code->post_init(run->param, run->post + (uint64_t)t * code->post_size);
     run->post_step[t] = sim->file->t0;
   }
-  code->syn_init(run->param, synapses, run->syn);
   return 0;
 }
 
@@ -243,8 +249,8 @@ static int build_projection(struct mill_simulation *sim, uint32_t index, struct 
                            setup->synapse.plugin->name, code->pre_size, MILL_PRE_BYTES);
   if ((fault = code->derive(setup->synapse.values, sim->file->dt, run->param)))
     return mill_place_refuse(error, &setup->place, MILL_USAGE, fault);
-  if (build_decays(run, setup, sim->file, error) < 0 || allocate(sim, run, ops, p->synapses, error) < 0 ||
-      draw_weights(sim, index, error) < 0)
+  if (build_decays(run, setup, sim->file, error) < 0 || allocate(sim, run, error) < 0 ||
+      (p->row && mill_plastic_columns(sim, index, error) < 0)) /* else a device has them */
     return -1;
   run->plastic.visit = sim->plasticity->visit;
   run->plastic.param = run->param;

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "cuda/gpu.h"
 #include "history.h"
 #include "memory.h"
 #include "simulation.h"
@@ -170,6 +171,10 @@ static void flush_row(void *self, uint64_t row, uint32_t worker)
 void mill_plastic_flush(struct mill_simulation *sim)
 {
   mill_engine_settle(sim);
+  if (sim->gpu && mill_gpu_fetch_synapses(sim, &sim->recorder.error) < 0) {
+    sim->recorder.failed = 1;
+    return;
+  }
   for (uint32_t i = 0; i < sim->network.projection_count; i++) {
     struct flush f = {sim, i};
     if (sim->plastic[i])

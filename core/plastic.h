@@ -52,6 +52,8 @@ int mill_plastic_check(const struct mill_simulation *simulation, struct mill_err
 /* Builds all plastic projections, once rows, delays, rings and accumulators are there. Initial weights outside the rule's bounds and rules
    without a bound in 32-bit accumulation are refused with their place. */
 int mill_plastic_build(struct mill_simulation *simulation, struct mill_error *error);
+/* The state of a projection's synapses as it is in the beginning, when its rows are there and its state is not. */
+int mill_plastic_columns(struct mill_simulation *simulation, uint32_t projection, struct mill_error *error);
 void mill_plastic_free(struct mill_simulation *simulation);
 
 /* After a unit's neurons went through an epoch: spikes that leave the histories go into the anchors, the new ones come in (bits as of

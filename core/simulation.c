@@ -239,16 +239,19 @@ int mill_simulation_keep_history(struct mill_simulation *sim, const char *popula
     return mill_fail(error, MILL_USAGE,
                      run->history_kept ? "population `%s` keeps a history already" : "a history of `%s` has 1 to 64 words",
                      population);
-  if (words > run->history_words && mill_plastic_lengthen(sim, p->index, words, error) < 0)
+  if (words > run->history_words && ((sim->gpu && mill_gpu_fetch(sim, error) < 0) || mill_plastic_lengthen(sim, p->index, words, error) < 0 ||
+                                     (sim->gpu && mill_gpu_put_history(sim, p->index, error) < 0)))
     return -1;
   run->history_kept = 1;
   return 0;
 }
 
-const uint64_t *mill_simulation_history(const struct mill_simulation *sim, const char *population, uint32_t neuron)
+const uint64_t *mill_simulation_history(struct mill_simulation *sim, const char *population, uint32_t neuron)
 {
   const struct mill_population *p = find(sim, population);
   const struct mill_population_run *run = p ? &sim->run[p->index] : NULL;
+  if (run && run->plastic_in_count && sim->gpu && mill_gpu_fetch(sim, NULL) < 0)
+    return NULL;
   return run && run->history && neuron < p->size ? run->history + (uint64_t)neuron * run->history_words : NULL;
 }
 

@@ -58,7 +58,7 @@ plugins_plasticity_lazy_la_CFLAGS = $(PLUGIN_CFLAGS)
 plugins_plasticity_lazy_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 
 pkglib_LTLIBRARIES += plugins/synapse-stdp.la
-plugins_synapse_stdp_la_SOURCES = plugins/synapses/stdp.c plugins/synapses/pair.h
+plugins_synapse_stdp_la_SOURCES = plugins/synapses/stdp.c
 plugins_synapse_stdp_la_CFLAGS = $(PLUGIN_CFLAGS)
 plugins_synapse_stdp_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 
@@ -68,7 +68,7 @@ plugins_synapse_paper_stdp_la_CFLAGS = $(PLUGIN_CFLAGS)
 plugins_synapse_paper_stdp_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 
 pkglib_LTLIBRARIES += plugins/synapse-stdp-nearest.la
-plugins_synapse_stdp_nearest_la_SOURCES = plugins/synapses/stdp-nearest.c plugins/synapses/pair.h
+plugins_synapse_stdp_nearest_la_SOURCES = plugins/synapses/stdp-nearest.c
 plugins_synapse_stdp_nearest_la_CFLAGS = $(PLUGIN_CFLAGS)
 plugins_synapse_stdp_nearest_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 
@@ -93,7 +93,8 @@ plugins_delivery_shared_memory_la_CFLAGS = $(PLUGIN_CFLAGS)
 plugins_delivery_shared_memory_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 
 # Their texts for devices; core/local.mk says how they become bytes.
-plugin_texts = plugins/delivery/cache-aware.cu plugins/delivery/row-wise.cu plugins/delivery/shared-memory.cu plugins/stimuli/poisson.cu
+plugin_texts = plugins/delivery/cache-aware.cu plugins/delivery/row-wise.cu plugins/delivery/shared-memory.cu \
+  plugins/plasticity/event-driven.cu plugins/plasticity/lazy.cu plugins/plasticity/naive.cu plugins/stimuli/poisson.cu
 EXTRA_DIST += $(plugin_texts)
 BUILT_SOURCES += $(plugin_texts:.cu=.cu_text)
 CLEANFILES += $(plugin_texts:.cu=.cu_text)

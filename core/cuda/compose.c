@@ -42,34 +42,46 @@ static int add_text(struct mill_program_text *header, char *name, size_t size, c
   return 0;
 }
 
+static void write_list(FILE *out, const char *name, uint32_t count)
+{
+  fprintf(out, "#define %s(X)", name);
+  for (uint32_t i = 0; i < count; i++)
+    fprintf(out, " X(%u)", i);
+  fputc('\n', out);
+}
+
+/* The texts of a kind, each in its own namespace with the core's text for them behind it. */
+static void write_namespaces(FILE *out, const char *kind, uint32_t count)
+{
+  for (uint32_t i = 0; i < count; i++)
+    fprintf(out,
+            "namespace mill_%s_%u {\n#include \"%s-%u\"\n#include \"core/cuda/%s.cu\"\n}\n#include \"core/cuda/forget.cu\"\n", kind, i,
+            kind, i, kind);
+}
+
 static void write_includes(FILE *out, const struct mill_composition *c)
 {
   static const char *const real[] = {"float", "double"};
   fprintf(out, "#define mill_real %s\n%s", real[c->precision], c->precision ? "" : "#define MILL_SINGLE\n");
   fprintf(out, "#define MILL_CELL uint%u_t\n#define MILL_SIGNED int%u_t\n#define MILL_ATOMIC unsigned %s\n", c->cell_bits,
           c->cell_bits, c->cell_bits == 32 ? "int" : "long long");
-  fputs("#include \"core/cuda/prelude.cu\"\n", out);
+  fprintf(out, "#define MILL_PLASTIC %d\n#include \"core/cuda/prelude.cu\"\n", c->rule_count != 0);
   for (uint32_t i = 0; i < c->stimulus_count; i++)
     fprintf(out, "namespace mill_stimulus_%u {\n#include \"stimulus-%u\"\n}\n", i, i);
-  fputs("#define MILL_STIMULI(X)", out);
-  for (uint32_t i = 0; i < c->stimulus_count; i++)
-    fprintf(out, " X(%u)", i);
-  fputs("\n#include \"core/cuda/stimuli.cu\"\n", out);
-  for (uint32_t i = 0; i < c->model_count; i++)
-    fprintf(
-        out,
-        "namespace mill_model_%u {\n#include \"model-%u\"\n#include \"core/cuda/model.cu\"\n}\n#include \"core/cuda/forget.cu\"\n",
-        i, i);
-  fputs("#define MILL_MODELS(X)", out);
-  for (uint32_t i = 0; i < c->model_count; i++)
-    fprintf(out, " X(%u)", i);
-  fputs("\n#include \"core/cuda/update.cu\"\n#include \"delivery-0\"\n", out);
+  write_list(out, "MILL_STIMULI", c->stimulus_count);
+  fputs("#include \"core/cuda/stimuli.cu\"\n", out);
+  write_namespaces(out, "rule", c->rule_count);
+  write_list(out, "MILL_RULES", c->rule_count);
+  fprintf(out, "%s#include \"core/cuda/plastic.cu\"\n", c->rule_count ? "#include \"plasticity-0\"\n" : "");
+  write_namespaces(out, "model", c->model_count);
+  write_list(out, "MILL_MODELS", c->model_count);
+  fputs("#include \"core/cuda/update.cu\"\n#include \"delivery-0\"\n", out);
 }
 
 int mill_compose(struct mill_compiler *compiler, const struct mill_composition *c, int major, int minor,
                  struct mill_program_image *image, struct mill_error *error)
 {
-  const uint32_t own = c->model_count + c->stimulus_count + 1, all = mill_device_text_count + own;
+  const uint32_t own = c->model_count + c->stimulus_count + c->rule_count + (c->rule_count != 0) + 1, all = mill_device_text_count + own;
   struct mill_program_text *header = calloc(all, sizeof *header);
   char(*name)[32] = calloc(own, sizeof *name), *main_text = NULL;
   size_t size = 0;
@@ -82,6 +94,10 @@ int mill_compose(struct mill_compiler *compiler, const struct mill_composition *
       bad |= add_text(&header[n], name[k], sizeof *name, "model", i, c->model[i]);
     for (uint32_t i = 0; i < c->stimulus_count; i++, n++, k++)
       bad |= add_text(&header[n], name[k], sizeof *name, "stimulus", i, c->stimulus[i]);
+    for (uint32_t i = 0; i < c->rule_count; i++, n++, k++)
+      bad |= add_text(&header[n], name[k], sizeof *name, "rule", i, c->rule[i]);
+    if (c->rule_count)
+      bad |= add_text(&header[n++], name[k++], sizeof *name, "plasticity", 0, c->plasticity);
     bad |= add_text(&header[n++], name[k], sizeof *name, "delivery", 0, c->delivery);
     write_includes(out, c);
   }

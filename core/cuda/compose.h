@@ -1,4 +1,4 @@
-/* One program from the texts of a network's models, stimuli and delivery strategy: what it holds depends on which of them there are, and on the
+/* One program from the texts of a network's models, stimuli, synapse rules and strategies: what it holds depends on which of them there are, and on the
    precision and the width of the cells, but on no parameter. */
 #ifndef MILL_CUDA_COMPOSE_H
 #define MILL_CUDA_COMPOSE_H
@@ -6,14 +6,15 @@
 #include <spikemill/plugin.h>
 #include "cuda/program.h"
 
-#define MILL_PROGRAM_MAX 256u /* models, or stimuli, of a program */
+#define MILL_PROGRAM_MAX 256u /* models, stimuli, or rules of a program */
 
 struct mill_composition {
   int precision;                      /* 0 single, 1 double */
   uint32_t cell_bits;                 /* 32 or 64 */
-  const struct mill_plugin *delivery;
-  uint32_t model_count, stimulus_count;
-  const struct mill_plugin *model[MILL_PROGRAM_MAX], *stimulus[MILL_PROGRAM_MAX]; /* each once; stimuli that have a text */
+  const struct mill_plugin *delivery, *plasticity; /* the second is read when there are rules */
+  uint32_t model_count, stimulus_count, rule_count;
+  /* each once; stimuli that have a text, rules that are plastic */
+  const struct mill_plugin *model[MILL_PROGRAM_MAX], *stimulus[MILL_PROGRAM_MAX], *rule[MILL_PROGRAM_MAX];
   uint32_t stimulus_bytes[MILL_PROGRAM_MAX];                                      /* of their data */
 };
 

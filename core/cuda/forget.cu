@@ -1,4 +1,4 @@
-/* Read after a model's namespace is closed: the names that the next model defines anew. */
+/* Read after the namespace of a model or a rule is closed: the names that the next one defines anew. */
 #undef MILL_PARAMS
 #undef MILL_CHOICES
 #undef MILL_STATE
@@ -12,3 +12,10 @@
 #undef MILL_D_RECEIVE_
 #undef MILL_D_STATES_
 #undef MILL_D_RECEPTORS_
+#undef MILL_DECAYS
+#undef MILL_PRE
+#undef MILL_POST
+#undef MILL_SYN
+#undef MILL_NOTHING_DERIVED_
+#undef MILL_ON_BOTH
+#undef MILL_OWN_AGEING

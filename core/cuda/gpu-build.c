@@ -19,9 +19,10 @@ static int check_layout(const struct mill_simulation *sim, const struct mill_com
   struct mill_gpu *gpu = sim->gpu;
   mill_cu_address address;
   size_t bytes, n = 0;
-  uint32_t got[7 + 4 * MILL_PROGRAM_MAX], want[7 + 4 * MILL_PROGRAM_MAX];
+  uint32_t got[8 + 9 * MILL_PROGRAM_MAX], want[8 + 9 * MILL_PROGRAM_MAX];
   const uint32_t head[] = {sizeof(struct mill_device_network),    sizeof(struct mill_device_population),
                            sizeof(struct mill_device_projection), sizeof(struct mill_device_batch),
+                           sizeof(struct mill_device_plastic),
                            sim->file->precision ? 8 : 4,          gpu->shape.cell_bytes};
   memcpy(want, head, sizeof head);
   n = sizeof head / sizeof *head;
@@ -33,6 +34,15 @@ static int check_layout(const struct mill_simulation *sim, const struct mill_com
   }
   for (uint32_t i = 0; i < c->stimulus_count; i++)
     want[n++] = c->stimulus_bytes[i];
+  for (uint32_t i = 0; i < c->rule_count; i++) {
+    const struct mill_synapse_ops *ops = c->rule[i]->ops;
+    const struct mill_synapse_code *code = &ops->code[sim->file->precision];
+    want[n++] = code->param_size;
+    want[n++] = code->pre_size;
+    want[n++] = code->post_size;
+    want[n++] = ops->syn_count;
+    want[n++] = ops->decay_count;
+  }
   if (mill_cuda_check(gpu->cuda, gpu->cuda->call.module_global(&address, &bytes, gpu->module, "mill_program_layout"),
                       "looking up the program's layout", error) < 0)
     return -1;
@@ -162,6 +172,7 @@ int mill_gpu_build(struct mill_simulation *sim, struct mill_error *error)
   composition->precision = sim->file->precision;
   composition->cell_bits = (uint32_t)sim->file->accumulate;
   composition->delivery = sim->file->delivery.plugin;
+  composition->plasticity = sim->file->plasticity.plugin;
   gpu->net.neurons = sim->network.neurons;
   gpu->net.populations = populations;
   gpu->net.projections = sim->network.projection_count;
@@ -259,6 +270,7 @@ void mill_gpu_free(struct mill_simulation *sim)
     if (gpu->ring)
       free(gpu->ring[i]);
   }
+  mill_gpu_plastic_free(sim);
   free(gpu->cut);
   free(gpu->made);
   free(gpu->groups);

@@ -18,20 +18,23 @@
 int mill_gpu_makes(const struct mill_projection_setup *setup)
 {
   const struct mill_connection *c = &setup->connection;
+  double least, most, delivered;
+  if (mill_plastic_bounds(setup, &least, &most, &delivered) && !(setup->weight.a >= least && setup->weight.a <= most))
+    return 0; /* to be refused where its first synapse is known */
   return c->rule == MILL_FIXED_PROBABILITY && c->p > 0 && c->p < 1 && c->sources && c->targets &&
-         setup->weight.kind == MILL_DIST_NUMBER && setup->delay.kind == MILL_DIST_NUMBER && !mill_plastic_is(setup);
+         setup->weight.kind == MILL_DIST_NUMBER && setup->delay.kind == MILL_DIST_NUMBER;
 }
 
 /* In-degrees decide how weights become whole numbers, unless all that arrives at the receptor has the same weight. */
 static int wants_in_degree(const struct mill_netfile *file, uint32_t index)
 {
   const struct mill_projection_setup *setup = &file->projection[index];
-  int differs = !(fabs(setup->weight.a) > 0);
+  int differs = !(fabs(setup->weight.a) > 0) || mill_plastic_is(setup);
   for (uint32_t i = 0; i < file->projection_count; i++) {
     const struct mill_projection_setup *other = &file->projection[i];
     if (other->target == setup->target && other->receptor == setup->receptor)
       differs |= other->weight.kind != MILL_DIST_NUMBER || other->weight.a < setup->weight.a || other->weight.a > setup->weight.a ||
-                 !mill_gpu_makes(other);
+                 !mill_gpu_makes(other) || mill_plastic_is(other);
   }
   for (uint32_t i = 0; i < file->stimulus_count; i++) {
     const struct mill_stimulus_setup *other = &file->stimulus[i];
@@ -205,5 +208,5 @@ int mill_gpu_complete(struct mill_simulation *sim, uint32_t index, struct mill_e
   p->row = sim->rows[index].row;
   p->column = sim->rows[index].column;
   p->synapses = sim->rows[index].synapses;
-  return 0;
+  return sim->plastic[index] ? mill_plastic_columns(sim, index, error) : 0;
 }

@@ -27,6 +27,7 @@ int mill_gpu_has_events(const struct mill_plugin *plugin)
 
 int mill_gpu_serves(const struct mill_netfile *file, char *why, size_t size)
 {
+  int plastic = 0;
   for (uint32_t i = 0; i < file->population_count; i++) {
     const struct mill_plugin *model = file->population[i].model.plugin;
     if (!model->source || !(model->flags & MILL_CUDA)) {
@@ -35,11 +36,16 @@ int mill_gpu_serves(const struct mill_netfile *file, char *why, size_t size)
     }
   }
   for (uint32_t i = 0; i < file->projection_count; i++) {
-    if (mill_plastic_is(&file->projection[i])) {
-      mill_text_format(why, size, "synapses of projection `%s` are plastic (`%s`), and those on a GPU are static",
-                       file->projection[i].name, file->projection[i].synapse.plugin->name);
+    const struct mill_plugin *rule = file->projection[i].synapse.plugin;
+    plastic |= mill_plastic_is(&file->projection[i]);
+    if (mill_plastic_is(&file->projection[i]) && (!rule->source || !(rule->flags & MILL_CUDA))) {
+      mill_text_format(why, size, "synapse rule `%s` of projection `%s` has no text for a GPU", rule->name, file->projection[i].name);
       return 0;
     }
+  }
+  if (plastic && file->plasticity.plugin && !(file->plasticity.plugin->source && file->plasticity.plugin->flags & MILL_CUDA)) {
+    mill_text_format(why, size, "plasticity `%s` has no text for a GPU", file->plasticity.plugin->name);
+    return 0;
   }
   if (file->delivery.plugin && !mill_gpu_delivery(file->delivery.plugin)) {
     mill_text_format(why, size, "delivery `%s` has no text for a GPU", file->delivery.plugin->name);
@@ -74,6 +80,8 @@ static void describe(const struct mill_simulation *sim, struct mill_device_shape
                                       .shared_block = p->shared_block,
                                       .epoch_steps = sim->network.epoch_steps,
                                       .cell_bytes = (uint32_t)sim->file->accumulate / 8};
+  for (uint32_t i = 0; i < sim->network.projection_count; i++)
+    shape->plastic |= mill_plastic_is(&sim->file->projection[i]);
   for (uint32_t i = 0; i < sim->network.population_count; i++) {
     if (sim->population[i].receptor_count > shape->receptors)
       shape->receptors = sim->population[i].receptor_count;
@@ -91,11 +99,12 @@ static int check_room(const struct mill_simulation *sim, struct mill_error *erro
   for (uint32_t i = 0; i < sim->network.projection_count; i++) {
     const struct mill_projection *p = &sim->projection[i];
     const struct mill_weighing *w = &sim->weighing[i];
-    const uint64_t n = sim->rows[i].synapses,
-                   one = n ? mill_rows_device_bytes(sim->population[p->source].size, n, &gpu->cut[p->target],
+    const uint64_t n = sim->rows[i].synapses;
+    uint64_t one = n ? mill_rows_device_bytes(sim->population[p->source].size, n, &gpu->cut[p->target],
                                                     mill_weight_is_number(w) ? 0 : 16, w->delay_bits)
                            : 0;
     synapses += n;
+    one += n ? mill_gpu_plastic_bytes(sim, i) : 0;
     bytes += one;
     if (one > most) {
       most = one;

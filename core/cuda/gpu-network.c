@@ -83,8 +83,7 @@ static int put_projections(struct mill_simulation *sim, struct mill_error *error
     gpu->always_live |= p->synapses && p->delay_max > sim->network.epoch_steps;
   }
   gpu->shape.run_groups = runs > 0 ? groups / runs : 0;
-  return rc < 0 ? -1
-                : mill_cuda_put(gpu->cuda, "projections", gpu->made, projections * sizeof *gpu->made, &gpu->net.projection, error);
+  return rc;
 }
 
 /* ---- Populations ---------------------------------------------------------------------------------------------------------- */
@@ -202,13 +201,16 @@ static int put_population(struct mill_simulation *sim, uint32_t index, struct mi
 
 int mill_gpu_put_network(struct mill_simulation *sim, struct mill_composition *composition, struct mill_error *error)
 {
+  struct mill_gpu *gpu = sim->gpu;
   if (put_projections(sim, error) < 0 || put_lists(sim, error) < 0)
     return -1;
   for (uint32_t i = 0; i < sim->network.population_count; i++) {
     if (put_population(sim, i, composition, error) < 0)
       return -1;
   }
-  return 0;
+  if (mill_gpu_put_plastic(sim, composition, error) < 0)
+    return -1;
+  return mill_cuda_put(gpu->cuda, "projections", gpu->made, gpu->net.projections * sizeof *gpu->made, &gpu->net.projection, error);
 }
 
 /* ---- What is recorded ----------------------------------------------------------------------------------------------------- */

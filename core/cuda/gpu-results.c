@@ -105,7 +105,7 @@ static void keep_histories(struct mill_simulation *sim, const struct mill_gpu_ep
 {
   for (uint32_t p = 0; p < sim->network.population_count; p++) {
     const struct mill_population_run *run = &sim->run[p];
-    if (run->history)
+    if (run->history && !run->plastic_in_count) /* else the device keeps it */
       mill_history_mark(run->history, run->history_words, sim->population[p].first, sim->population[p].size, epoch->event,
                         epoch->events, first, steps);
   }

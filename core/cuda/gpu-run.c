@@ -138,7 +138,11 @@ static int send_head(struct mill_simulation *sim, uint32_t h, int64_t first, uin
   unsigned char *to = (unsigned char *)(half->batch + 1);
   const struct mill_cuda_driver *call = &gpu->cuda->call;
   *half->batch = (struct mill_device_batch){
-      .first = first, .last = gpu->last, .last_steps = gpu->last_steps, .ring_live = gpu->always_live || first < gpu->live_until};
+      .first = first,
+      .last = gpu->last,
+      .last_steps = gpu->last_steps,
+      .ring_live = gpu->always_live || first < gpu->live_until,
+      .parity = gpu->parity};
   for (uint32_t r = 0; r < gpu->net.current_rows; r++)
     put_currents(sim, gpu->current_of[r], first, steps, to + r * row);
   if (mill_cuda_check(gpu->cuda,
@@ -201,7 +205,8 @@ static int start_batch(struct mill_simulation *sim, int64_t first, int64_t until
   if (last_steps < steps) /* what is due after a short epoch waits in the rings */
     gpu->live_until = first + (int64_t)((epochs - UINT64_C(1)) * steps + last_steps) + sim->network.delay_max;
   gpu->turn ^= 1;
-  gpu->stale = 1;
+  gpu->parity = (gpu->parity + epochs) & 1;
+  gpu->stale = gpu->stale_synapses = 1;
   return ask_results(gpu, h, error);
 }
 
@@ -226,6 +231,8 @@ void mill_gpu_run(struct mill_simulation *sim, int64_t until)
     if (rc < 0)
       sim->recorder.failed = 1;
   }
+  if (!sim->recorder.failed && mill_gpu_check_rules(sim, error) < 0)
+    sim->recorder.failed = 1;
 }
 
 /* ---- Back to the host ----------------------------------------------------------------------------------------------------- */
@@ -281,6 +288,8 @@ int mill_gpu_fetch(struct mill_simulation *sim, struct mill_error *error)
     if (fetch_population(sim, i, error) < 0)
       return -1;
   }
+  if (mill_gpu_fetch_plastic(sim, error) < 0)
+    return -1;
   gpu->stale = 0;
   return 0;
 }

@@ -57,6 +57,9 @@ struct mill_gpu {
   struct mill_device_population *population; /* [populations] as on the device */
   mill_cu_address **column;          /* [populations][states] */
   struct mill_device_ring **ring;    /* [populations][receptors] */
+  mill_cu_address **synapse;         /* [projections][columns] of plastic ones; NULL of others */
+  mill_cu_address over;              /* [projections] int32_t: a rule delivered more than it may; 0: no synapse is plastic */
+  struct mill_device_plastic *plastic; /* [projections] as on the device */
   uint32_t *current_of;              /* [current_rows] populations with currents */
   struct mill_gpu_half half[2];
   uint64_t landing;                  /* spikes of a batch that are copied before their number is known */
@@ -76,7 +79,8 @@ struct mill_gpu {
   struct mill_gpu_sorter *sorter;    /* [workers] */
   struct mill_gpu_epoch *epoch;      /* [epochs] of the batch that is put in order */
   uint64_t synaptic_events, due_events;
-  int stale;                         /* 1: the host's arrays are behind the device's */
+  uint32_t parity;                   /* of the next epoch */
+  int stale, stale_synapses;         /* 1: the host's arrays, the states of synapses, are behind the device's */
   double connect_s;                  /* that making synapses on the device took */
 };
 
@@ -113,10 +117,23 @@ void mill_gpu_free(struct mill_simulation *simulation);
 void mill_gpu_run(struct mill_simulation *simulation, int64_t until);
 /* Delivers the spikes of the last epoch and brings state and rings to the host's arrays. */
 int mill_gpu_fetch(struct mill_simulation *simulation, struct mill_error *error);
+/* After mill_gpu_fetch: brings the states of plastic synapses too, whose rows it makes on the host when they are not there. */
+int mill_gpu_fetch_synapses(struct mill_simulation *simulation, struct mill_error *error);
 
 /* Of gpu-network.c: the arrays of the network, and the models and stimuli that the program needs; then what the device samples. */
 int mill_gpu_put_network(struct mill_simulation *simulation, struct mill_composition *composition, struct mill_error *error);
 int mill_gpu_put_recorded(struct mill_simulation *simulation, struct mill_error *error);
+
+/* Of gpu-plastic.c: bytes that the synapses of a plastic projection take besides targets and delays, before it is made; puts its state, rules and
+   the strategy there, once projections and populations are; and fetches all of it but the synapses. mill_gpu_check_rules brings what the rules
+   noted (mill_plastic_check), after the epochs are done. */
+uint64_t mill_gpu_plastic_bytes(const struct mill_simulation *simulation, uint32_t projection);
+int mill_gpu_put_plastic(struct mill_simulation *simulation, struct mill_composition *composition, struct mill_error *error);
+/* The history of a plastic projection's targets again, when the host has made it longer. Also when the network is there already. */
+int mill_gpu_put_history(struct mill_simulation *simulation, uint32_t population, struct mill_error *error);
+int mill_gpu_fetch_plastic(struct mill_simulation *simulation, struct mill_error *error);
+int mill_gpu_check_rules(struct mill_simulation *simulation, struct mill_error *error);
+void mill_gpu_plastic_free(struct mill_simulation *simulation);
 
 /* Of gpu-results.c: buffers; waits for a half's epochs and records them. */
 int mill_gpu_results_build(struct mill_simulation *simulation, struct mill_error *error);

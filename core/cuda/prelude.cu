@@ -3,6 +3,7 @@
 #include <spikemill/propagator.h>
 #define MILL_COMMON_PART
 #include <spikemill/neuron.h>
+#include <spikemill/synapse.h>
 #undef MILL_COMMON_PART
 
 #include "core/cuda/kernel.cu"
@@ -10,10 +11,12 @@
 /* A kernel's first parameter. */
 #define MILL_NETWORK const __grid_constant__ mill_device_network net
 
-/* The spikes of one epoch. */
+/* The spikes of one epoch, and the neurons that did not fire whose rows are due. */
 struct mill_list {
-  const mill_device_spike *spike;
+  const mill_device_spike *spike, *due;
   uint32_t count;
+  uint32_t entries; /* both */
+  uint32_t parity;
   uint32_t steps;   /* of the epoch */
   int64_t first;    /* its first step */
 };
@@ -23,6 +26,7 @@ struct mill_now {
   mill_device_batch *batch;
   int64_t first;
   uint32_t steps, slot, half, index; /* index: of the epoch in its batch */
+  uint32_t parity;
 };
 
 static __device__ __forceinline__ mill_now mill_epoch_at(const mill_device_network &net, uint32_t slot, uint32_t steps)
@@ -34,6 +38,7 @@ static __device__ __forceinline__ mill_now mill_epoch_at(const mill_device_netwo
   now.index = slot % MILL_DEVICE_EPOCHS;
   now.batch = net.batch + now.half;
   now.first = now.batch->first + (int64_t)now.index * net.epoch_steps;
+  now.parity = (now.batch->parity + now.index) & 1;
   return now;
 }
 
@@ -47,17 +52,25 @@ static __device__ __forceinline__ mill_list mill_last(const mill_device_network 
 {
   mill_list list;
   const uint32_t last = now.index == 0 ? now.batch->last : now.slot - 1;
+  list.parity = now.parity ^ 1;
+  list.due = net.due + (uint64_t)list.parity * net.neurons;
   if (last == MILL_NO_TARGET) {
     list.spike = net.spike;
-    list.count = list.steps = 0;
+    list.count = list.entries = list.steps = 0;
     list.first = now.first;
     return list;
   }
   list.steps = now.index == 0 ? now.batch->last_steps : net.epoch_steps;
   list.first = now.first - list.steps;
   list.count = net.batch[last / MILL_DEVICE_EPOCHS].count[last % MILL_DEVICE_EPOCHS];
+  list.entries = list.count + (MILL_PLASTIC ? net.batch[last / MILL_DEVICE_EPOCHS].due[last % MILL_DEVICE_EPOCHS] : 0);
   list.spike = net.spike + last / MILL_DEVICE_EPOCHS * net.capacity + mill_begin(net, last);
   return list;
+}
+
+static __device__ __forceinline__ mill_device_spike mill_entry(const mill_list &list, uint32_t k)
+{
+  return MILL_PLASTIC && k >= list.count ? list.due[k - list.count] : list.spike[k];
 }
 
 /* Where the list of `now` begins; says so to the epoch after it. */

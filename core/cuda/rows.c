@@ -18,6 +18,10 @@ struct layout {
   uint32_t first, last;                   /* slices in the making: first … last-1 */
   uint64_t origin;                        /* group at which the stage begins */
   unsigned char *target, *weight, *delay; /* the stage */
+
+  unsigned char *column, *state;          /* state of plastic synapses: [synapses] on the host, and its stage */
+  uint32_t column_bytes;
+  int down;                               /* 1: from the device */
 };
 
 static uint32_t *start_of(const struct layout *l, uint32_t slice, uint64_t block)
@@ -111,19 +115,23 @@ static void lay_block(void *self, uint64_t block, uint32_t worker)
   }
 }
 
-/* Slices first … last-1, as many as fit the stage and at least one: made on the host and sent. */
-static int send_slices(struct mill_cuda *cuda, struct mill_team *team, struct layout *l, const struct mill_device_projection *out,
-                       uint64_t groups, struct mill_error *error)
+/* From slice l->first on, as many as fit the stage and at least one; returns the synapses in them, padding included. */
+static uint64_t choose_slices(struct layout *l, uint64_t groups)
 {
-  const uint32_t target_bytes = l->cut.narrow ? 2 : 4, weight_bytes = l->p->weight_bits / 8, delay_bytes = l->p->delay_bits / 8;
-  uint64_t end, n;
-  int rc = -1;
   l->origin = start_of(l, l->first, 0)[0];
   l->last = l->first + 1;
   while (l->last < l->cut.slices && start_of(l, l->last, 0)[0] - l->origin < STAGE)
     l->last++;
-  end = l->last < l->cut.slices ? start_of(l, l->last, 0)[0] : groups;
-  n = (end - l->origin) * MILL_GROUP;
+  return ((l->last < l->cut.slices ? start_of(l, l->last, 0)[0] : groups) - l->origin) * MILL_GROUP;
+}
+
+/* Slices first … last-1: made on the host and sent. */
+static int send_slices(struct mill_cuda *cuda, struct mill_team *team, struct layout *l, const struct mill_device_projection *out,
+                       uint64_t groups, struct mill_error *error)
+{
+  const uint32_t target_bytes = l->cut.narrow ? 2 : 4, weight_bytes = l->p->weight_bits / 8, delay_bytes = l->p->delay_bits / 8;
+  const uint64_t n = choose_slices(l, groups);
+  int rc = -1;
   l->target = mill_allocate_or_fail("synapses for the GPU", n, target_bytes, error);
   l->weight = mill_allocate_or_fail("weights for the GPU", n, weight_bytes, error);
   l->delay = mill_allocate_or_fail("delays for the GPU", n, delay_bytes, error);
@@ -174,6 +182,58 @@ int mill_rows_to_device(struct mill_cuda *cuda, struct mill_team *team, const st
       goto done;
   }
   rc = 0;
+done:
+  mill_release(l.start);
+  mill_release(l.cursor);
+  return rc;
+}
+
+/* ---- State of plastic synapses ---------------------------------------------------------------------------------------------- */
+
+static void move_block(void *self, uint64_t block, uint32_t worker)
+{
+  const struct layout *l = self;
+  (void)worker;
+  for (uint32_t r = 0; r < MILL_ROWS && block * MILL_ROWS + r < l->sources; r++) {
+    const uint32_t row = (uint32_t)(block * MILL_ROWS + r);
+    for (uint32_t s = l->first; s < l->last; s++) {
+      const uint64_t at = l->p->row[row] + l->cursor[row], n = run_length(l->p, row, at, end_of_slice(l, s));
+      unsigned char *here = l->column + at * l->column_bytes,
+                    *there = l->state + (start_of(l, s, block)[r] - l->origin) * MILL_GROUP * l->column_bytes;
+      memcpy(l->down ? here : there, l->down ? there : here, n * l->column_bytes);
+      l->cursor[row] += n;
+    }
+  }
+}
+
+int mill_rows_move_column(struct mill_cuda *cuda, struct mill_team *team, const struct mill_projection *p, uint32_t sources,
+                          const struct mill_cut *cut, const struct mill_device_projection *there, uint64_t groups, void *column,
+                          uint32_t bytes, mill_cu_address to, int down, struct mill_error *error)
+{
+  struct layout l = {.p = p,
+                     .cut = *cut,
+                     .sources = sources,
+                     .blocks = there->blocks,
+                     .column = column,
+                     .column_bytes = bytes,
+                     .down = down};
+  const uint64_t entries = (uint64_t)cut->slices * l.blocks * (MILL_ROWS + 1);
+  int rc = -1;
+  l.start = mill_allocate_or_fail("starts of runs", entries, sizeof *l.start, error);
+  l.cursor = mill_allocate_or_fail("starts of runs", sources, sizeof *l.cursor, error);
+  if (!l.start || !l.cursor || mill_cuda_download(cuda, l.start, there->start, entries * sizeof *l.start, error) < 0)
+    goto done;
+  for (l.first = 0, rc = 0; rc == 0 && l.first < cut->slices; l.first = l.last) {
+    const uint64_t n = choose_slices(&l, groups);
+    const mill_cu_address at = to + l.origin * MILL_GROUP * bytes;
+    l.state = mill_allocate_or_fail("state of synapses for the GPU", n, bytes, error);
+    rc = !l.state ? -1 : down ? mill_cuda_download(cuda, l.state, at, n * bytes, error) : 0;
+    if (rc == 0)
+      mill_team_each(team, l.blocks, move_block, &l);
+    if (rc == 0 && !down)
+      rc = mill_cuda_upload(cuda, at, l.state, n * bytes, error);
+    mill_release(l.state);
+  }
 done:
   mill_release(l.start);
   mill_release(l.cursor);

@@ -23,6 +23,15 @@ static const unsigned char neuron_h[] = {
 static const unsigned char propagator_h[] = {
 #include "core/spikemill/propagator.h_text"
     END};
+static const unsigned char pair_rule_h[] = {
+#include "core/spikemill/pair-rule.h_text"
+    END};
+static const unsigned char synapse_ops_h[] = {
+#include "core/spikemill/synapse-ops.h_text"
+    END};
+static const unsigned char synapse_h[] = {
+#include "core/spikemill/synapse.h_text"
+    END};
 static const unsigned char connect_text[] = {
 #include "core/cuda/connect.cu_text"
     END};
@@ -41,6 +50,12 @@ static const unsigned char model[] = {
 static const unsigned char forget[] = {
 #include "core/cuda/forget.cu_text"
     END};
+static const unsigned char rule[] = {
+#include "core/cuda/rule.cu_text"
+    END};
+static const unsigned char plastic[] = {
+#include "core/cuda/plastic.cu_text"
+    END};
 static const unsigned char update[] = {
 #include "core/cuda/update.cu_text"
     END};
@@ -52,12 +67,17 @@ const struct mill_program_text mill_device_text[] = {
     {"spikemill/device-network.h", (const char *)device_network_h},
     {"spikemill/neuron.h", (const char *)neuron_h},
     {"spikemill/propagator.h", (const char *)propagator_h},
+    {"spikemill/pair-rule.h", (const char *)pair_rule_h},
+    {"spikemill/synapse-ops.h", (const char *)synapse_ops_h},
+    {"spikemill/synapse.h", (const char *)synapse_h},
     {"core/cuda/connect.cu", (const char *)connect_text},
     {"core/cuda/prelude.cu", (const char *)prelude},
     {"core/cuda/stimuli.cu", (const char *)stimuli},
     {"core/cuda/kernel.cu", (const char *)kernel},
     {"core/cuda/model.cu", (const char *)model},
     {"core/cuda/forget.cu", (const char *)forget},
+    {"core/cuda/rule.cu", (const char *)rule},
+    {"core/cuda/plastic.cu", (const char *)plastic},
     {"core/cuda/update.cu", (const char *)update},
 };
 const uint32_t mill_device_text_count = sizeof mill_device_text / sizeof *mill_device_text;

@@ -5,13 +5,15 @@ template <class cell_source>
 static __device__ __forceinline__ uint32_t mill_advance_any(const mill_device_network &net, const mill_device_population &pop,
                                                             const mill_now &now, uint32_t i, const cell_source &cells)
 {
+  uint32_t mask = 0;
   switch (pop.model) {
 #define MILL_CASE_(index)                                                                                                         \
-  case index: return mill_model_##index::mill_advance(net, pop, now, i, cells);
+  case index: mask = mill_model_##index::mill_advance(net, pop, now, i, cells); break;
     MILL_MODELS(MILL_CASE_)
 #undef MILL_CASE_
   }
-  return 0;
+  mill_remember(net, pop, now, i, mask);
+  return mask;
 }
 
 /* One epoch of slices of MILL_UNIT neurons, input from the rings. Launched with a block for each unit: unit u of the network is the
@@ -51,8 +53,11 @@ MILL_KERNEL mill_scatter(MILL_NETWORK, const mill_device_event *event, uint32_t 
 
 /* Sizes that the host compares with its own. */
 #define MILL_LAYOUT_(index) mill_model_##index::mill_layout::param, mill_model_##index::mill_layout::states, mill_model_##index::mill_layout::receptors,
+#define MILL_RULE_(index)                                                                                                         \
+  mill_rule_##index::mill_code::rule_bytes, mill_rule_##index::mill_code::pre_bytes, mill_rule_##index::mill_code::post_bytes,     \
+    mill_rule_##index::mill_code::columns, mill_rule_##index::mill_code::decays,
 #define MILL_DATA_(index) (uint32_t)sizeof(mill_stimulus_##index::mill_data),
 extern "C" __device__ const uint32_t mill_program_layout[] = {
   (uint32_t)sizeof(mill_device_network), (uint32_t)sizeof(mill_device_population), (uint32_t)sizeof(mill_device_projection),
-  (uint32_t)sizeof(mill_device_batch), (uint32_t)sizeof(mill_real), (uint32_t)sizeof(MILL_CELL),
-  MILL_MODELS(MILL_LAYOUT_) MILL_STIMULI(MILL_DATA_) 0};
+  (uint32_t)sizeof(mill_device_batch), (uint32_t)sizeof(mill_device_plastic), (uint32_t)sizeof(mill_real),
+  (uint32_t)sizeof(MILL_CELL), MILL_MODELS(MILL_LAYOUT_) MILL_STIMULI(MILL_DATA_) MILL_RULES(MILL_RULE_) 0};

@@ -21,6 +21,7 @@ struct mill_device_shape {
   uint32_t receptors;        /* most of a population */
   uint32_t slices, width;    /* in all, and neurons of the widest; not yet known to slice_widths */
   double run_groups;         /* mean groups of four synapses of a run; likewise */
+  uint32_t plastic;          /* 1: some synapses are */
 };
 
 /* One kernel of an epoch: kernel(network, slot, steps, argument). */

@@ -44,18 +44,45 @@ struct mill_device_variable {
   uint32_t state, reserved;
 };
 
+/* What a plastic projection has, as struct mill_plastic_run of the host. Columns are in the order of `target` of the projection; the traces
+   of sources are kept thrice, like their rows. */
+struct mill_decay;
+struct mill_device_plastic {
+  MILL_AT(const void) param;     /* struct mill_rule of the rule */
+  MILL_AT(const struct mill_decay) decay; /* [decays] */
+  MILL_AT(const uint64_t) column; /* [columns] addresses of [groups][4] of mill_real, the weight first */
+  MILL_AT(void) pre;             /* [3][sources] struct mill_pre */
+  MILL_AT(void) post;            /* [targets] struct mill_post after the last spike that left the history, */
+  MILL_AT(int64_t) post_step;    /* [targets] and the step of that spike */
+  MILL_AT(int32_t) over;         /* set to 1 when the rule delivers more than it may */
+  double per_unit;               /* quanta in one unit of weight */
+  int64_t limit;                 /* largest |quanta| that a synapse may deliver */
+  uint32_t rule;                 /* which of the program's rules */
+  uint32_t reserved;
+};
+
+/* A source's rows in all its plastic projections. */
+struct mill_device_row {
+  int64_t k_last, u;             /* last spike; what arrived before this step is applied */
+  uint32_t fired, reserved;      /* 0: the source has not fired yet */
+};
+
 struct mill_device_population {
   MILL_AT(const void) param;                          /* struct mill_param of the model */
   MILL_AT(const uint64_t) column;                     /* [states] addresses of [size] */
   MILL_AT(const struct mill_device_ring) ring;        /* [receptors] */
   MILL_AT(const struct mill_device_stimulus) stimulus; /* [stimuli] that give events */
   MILL_AT(const struct mill_device_variable) variable; /* [variables] */
+  MILL_AT(uint64_t) history;                          /* [size][words] as of struct mill_run; 0: no plastic projection leads here */
+  MILL_AT(struct mill_device_row) row;                /* [3][size] as they are, and as they were before the last epoch of either parity;
+                                                         0: no plastic projection begins here */
+  int64_t patience;                                   /* a row is due when its u lies more steps than this before the end of the epoch */
   uint64_t key;
+  uint32_t words;                                     /* of a history */
   uint32_t first, size;
   uint32_t model;                /* which of the program's models */
   uint32_t receptors, stimuli, variables;
   uint32_t current;              /* row of the batch's currents; MILL_NO_TARGET: none */
-  uint32_t reserved;
 };
 
 /* A run of neurons of one population: slice `index` of it. */
@@ -68,6 +95,7 @@ struct mill_device_projection {
   MILL_AT(const void) target;    /* [groups][4] of uint16_t within the slice, or of uint32_t within the population */
   MILL_AT(const void) weight;    /* [groups][4] of int16_t or int32_t; 0 when all are weight_all */
   MILL_AT(const void) delay;     /* [groups][4] of uint8_t or uint16_t; 0 when all are delay_all */
+  MILL_AT(const struct mill_device_plastic) plastic; /* 0: the weights above are constant; else they are not used */
   uint32_t source, target_population, receptor;
   uint32_t blocks;               /* of rows */
   uint32_t longest;              /* groups of the longest run */
@@ -76,7 +104,7 @@ struct mill_device_projection {
   uint32_t delay_all, reserved;
 };
 
-/* A neuron's spikes of one epoch: bit b is step b of it. */
+/* A neuron's spikes of one epoch: bit b is step b of it. 0: its rows are due to be visited. */
 struct mill_device_spike {
   uint32_t neuron;               /* global id */
   uint32_t mask;
@@ -87,8 +115,9 @@ struct mill_device_batch {
   int64_t first;                 /* step of the first epoch */
   uint32_t last, last_steps;     /* slot and steps of the epoch before it; MILL_NO_TARGET: none that is to be delivered */
   uint32_t ring_live;            /* 1: the rings may hold input for the epochs of this batch */
-  uint32_t reserved;
-  uint32_t count[MILL_DEVICE_EPOCHS]; /* neurons that fired, epoch by epoch */
+  uint32_t parity;               /* of the first epoch, by which what was before it is told from what was before the next */
+  uint32_t count[MILL_DEVICE_EPOCHS]; /* neurons that fired, epoch by epoch, */
+  uint32_t due[MILL_DEVICE_EPOCHS];   /* and those that did not, but whose rows are due */
 };
 
 struct mill_device_network {
@@ -105,12 +134,14 @@ struct mill_device_network {
   MILL_AT(uint64_t) base;                             /* [64] where the list of each slot begins within its half */
   MILL_AT(struct mill_device_spike) spike;            /* [2][capacity] */
   uint64_t capacity;
+  MILL_AT(struct mill_device_spike) due;              /* [2][neurons] of the last epoch of either parity */
   MILL_AT(const void) current;                        /* [2][rows][MILL_DEVICE_EPOCHS · epoch_steps] of mill_real */
   MILL_AT(double) sample;                             /* [2][MILL_DEVICE_EPOCHS · epoch_steps][samples], steps that are not recorded unused */
   int64_t sample_every;          /* steps; 0: nothing is recorded */
   uint32_t samples, current_rows;
   uint32_t neurons, populations, projections, slices;
-  uint32_t epoch_steps, reserved;
+  uint32_t epoch_steps;
+  uint32_t every_row;            /* 1: all rows of plastic projections are due in every epoch, and are visited to its end */
 };
 
 /* A fixed-probability connection that is made on the device, as core/connect.h has it. */

@@ -273,10 +273,6 @@ MILL_CLONES static void MILL_PASS_(mill_plugin_step)(const struct mill_neuron_ba
 #else
 #define MILL_CURRENT_ 0
 #endif
-/* Define it when the compiler runs where the relative path of the source does not lead to it. */
-#ifndef MILL_SOURCE_FILE
-#define MILL_SOURCE_FILE __FILE__
-#endif
 #define MILL_TEXT_(x) #x
 #define MILL_P_SPEC_(name, unit, deflt, min, max, doc)                                                                           \
   {#name, unit, MILL_TEXT_(deflt), 0, doc, min, max, (uint32_t)offsetof(struct mill_values, name), MILL_REAL, 0},
@@ -291,19 +287,7 @@ MILL_CLONES static void MILL_PASS_(mill_plugin_step)(const struct mill_neuron_ba
 #define MILL_CODE_(suffix, real)                                                                                                 \
   {(uint32_t)sizeof(real), (uint32_t)sizeof(struct mill_param_##suffix), mill_plugin_derive_##suffix, mill_plugin_init_##suffix, \
    mill_plugin_step_##suffix}
-#ifdef __cplusplus
-#define MILL_C_LINKAGE_ extern "C"
-#else
-#define MILL_C_LINKAGE_ extern
-#endif
-
 #define MILL_NEURON_PLUGIN_(name_, summary_)                                                                                     \
-  __asm__(".pushsection .rodata\n"                                                                                               \
-          "mill_source_begin: .incbin \"" MILL_SOURCE_FILE "\"\n"                                                                \
-          "mill_source_end: .byte 0\n"                                                                                           \
-          ".popsection\n");                                                                                                      \
-  MILL_C_LINKAGE_ __attribute__((visibility("hidden"))) const char mill_source_begin[];                                          \
-  MILL_C_LINKAGE_ __attribute__((visibility("hidden"))) const char mill_source_end[];                                            \
   static const struct mill_param_spec mill_params_[] = {                                                                         \
     MILL_PARAMS(MILL_P_SPEC_) MILL_CHOICES(MILL_C_SPEC_){0, 0, 0, 0, 0, 0, 0, 0, 0, 0}};                                         \
   static const struct mill_state_spec mill_states_[] = {MILL_STATE(MILL_S_SPEC_)};                                               \
@@ -314,21 +298,10 @@ MILL_CLONES static void MILL_PASS_(mill_plugin_step)(const struct mill_neuron_ba
                                                    mill_receptors_,                                                              \
                                                    MILL_CURRENT_,                                                                \
                                                    {MILL_CODE_(single, float), MILL_CODE_(double, double)}};                     \
-  MILL_C_LINKAGE_ MILL_EXPORT const struct mill_plugin spikemill_plugin;                                                         \
-  const struct mill_plugin spikemill_plugin = {MILL_PLUGIN_HEAD(MILL_NEURON),                                                    \
-                                               MILL_FLAGS,                                                                       \
-                                               (uint32_t)sizeof(struct mill_neuron_ops),                                         \
-                                               (uint32_t)sizeof(struct mill_values),                                             \
-                                               (uint32_t)(sizeof mill_params_ / sizeof *mill_params_) - 1,                       \
-                                               name_,                                                                            \
-                                               MILL_PLUGIN_VERSION,                                                              \
-                                               summary_,                                                                         \
-                                               MILL_PLUGIN_LICENCE,                                                              \
-                                               mill_params_,                                                                     \
-                                               &mill_ops_,                                                                       \
-                                               mill_source_begin,                                                                \
-                                               mill_source_end,                                                                  \
-                                               MILL_SOURCE_FILE}
+  MILL_OWN_TEXT_                                                                                                                 \
+  MILL_PLUGIN_WITH_TEXT(MILL_NEURON, MILL_FLAGS, name_, summary_, sizeof(struct mill_values), mill_params_,                      \
+                        (sizeof mill_params_ / sizeof *mill_params_) - 1, mill_ops_, mill_source_begin, mill_source_end,         \
+                        MILL_SOURCE_FILE)
 
 #endif
 

@@ -148,11 +148,28 @@ struct mill_plugin {
 
 /* The same with a text for devices: its first byte, one past its last, and the name of its file. */
 #define MILL_PLUGIN_WITH_TEXT(kind, flags, name, summary, block_size, specs, spec_count, ops, text, text_end, text_name)         \
-  extern MILL_EXPORT const struct mill_plugin spikemill_plugin;                                                                  \
+  MILL_C_LINKAGE_ MILL_EXPORT const struct mill_plugin spikemill_plugin;                                                         \
   const struct mill_plugin spikemill_plugin = {                                                                                  \
     MILL_PLUGIN_HEAD(kind), flags,   (uint32_t)sizeof(ops), (uint32_t)(block_size), (uint32_t)(spec_count), name,                \
     MILL_PLUGIN_VERSION,    summary, MILL_PLUGIN_LICENCE,   specs,                  &(ops),                 (const char *)(text),                \
     (const char *)(text_end), text_name}
+
+/* The text of a file that is a plugin and compiled for devices too: mill_source_begin … mill_source_end. */
+#ifndef MILL_SOURCE_FILE /* define it when the compiler runs where the relative path of the source does not lead to it */
+#define MILL_SOURCE_FILE __FILE__
+#endif
+#ifdef __cplusplus
+#define MILL_C_LINKAGE_ extern "C"
+#else
+#define MILL_C_LINKAGE_ extern
+#endif
+#define MILL_OWN_TEXT_                                                                                                           \
+  __asm__(".pushsection .rodata\n"                                                                                               \
+          "mill_source_begin: .incbin \"" MILL_SOURCE_FILE "\"\n"                                                                \
+          "mill_source_end: .byte 0\n"                                                                                           \
+          ".popsection\n");                                                                                                      \
+  MILL_C_LINKAGE_ __attribute__((visibility("hidden"))) const char mill_source_begin[];                                          \
+  MILL_C_LINKAGE_ __attribute__((visibility("hidden"))) const char mill_source_end[];
 
 #ifdef __cplusplus
 }

@@ -83,7 +83,7 @@ int mill_simulation_state(struct mill_simulation *simulation, const char *popula
 /* Keeps the last 64 × words steps of every neuron of a population as bits, from the next step on; words 1 … 64. */
 int mill_simulation_keep_history(struct mill_simulation *simulation, const char *population, uint32_t words, struct mill_error *error);
 /* The history of a neuron: words of 64 steps, newest step in bit 0 of word 0; NULL when none is kept. */
-const uint64_t *mill_simulation_history(const struct mill_simulation *simulation, const char *population, uint32_t neuron);
+const uint64_t *mill_simulation_history(struct mill_simulation *simulation, const char *population, uint32_t neuron);
 
 /* Files that `finish` has put in place: index 0, 1, …; NULL past the last. */
 const char *mill_simulation_file(const struct mill_simulation *simulation, uint32_t index);

@@ -3,8 +3,11 @@
 #ifndef SPIKEMILL_SYNAPSE_OPS_H
 #define SPIKEMILL_SYNAPSE_OPS_H
 
+#include <spikemill/device.h>
+#ifndef __CUDACC_RTC__
 #include <spikemill/network.h>
 #include <spikemill/plugin.h>
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,6 +25,17 @@ struct mill_decay {
   uint64_t coarse_count;
 };
 
+#ifdef __CUDACC_RTC__
+/* On a device: what a visit needs to know of the source's row and the rule, as below. */
+struct mill_run {
+  const void *pre;
+  int64_t k_last, u;
+  uint32_t fired;
+  double per_unit;
+  int64_t limit;
+  int32_t *over;
+};
+#else
 /* Up to MILL_RUN synapses of one source whose targets one worker has, at work. k is the step of the visit. */
 struct mill_run {
   uint32_t count;
@@ -91,6 +105,7 @@ struct mill_synapse_ops {
   void (*bounds)(const void *values, double *least, double *most, double *delivered);
   struct mill_synapse_code code[2]; /* single, double */
 };
+#endif
 
 #ifdef __cplusplus
 }

@@ -37,32 +37,14 @@
    number of steps since the source's last spike, -1 when there was none. After them, traces are raised by mill_pre_up and mill_post_up.
    Rules of arithmetic are those of <spikemill/neuron.h>.
 
-   How: this header includes the rule's file once more for single precision, and goes on in double. */
+   How: this header includes the rule's file once more for single precision, and goes on in double. On a device the rule's file itself is
+   compiled, in the precision of the network and in a namespace of its own; what a visit does is the same text. */
 #ifndef SPIKEMILL_SYNAPSE_H
 #define SPIKEMILL_SYNAPSE_H
 
 #include <spikemill/device.h>
 #include <spikemill/synapse-ops.h>
 
-#ifndef MILL_PARAMS
-#define MILL_PARAMS(P)
-#endif
-#ifndef MILL_DECAYS
-#define MILL_DECAYS(D)
-#endif
-#ifndef MILL_PRE
-#define MILL_PRE(T)
-#endif
-#ifndef MILL_POST
-#define MILL_POST(T)
-#endif
-#ifndef MILL_SYN
-#define MILL_SYN(S)
-#endif
-#ifndef MILL_DERIVED
-#define MILL_DERIVED(D)
-#define MILL_NOTHING_DERIVED_
-#endif
 #define MILL_R(x) ((mill_real)(x))
 #define MILL_TYPE_real mill_real
 #define MILL_TYPE_int int32_t
@@ -71,10 +53,10 @@
 #define MILL_P_PARAM_(name, unit, deflt, min, max, doc) mill_real name;
 #define MILL_P_VALUE_(name, unit, deflt, min, max, doc) double name;
 #define MILL_P_COPY_(name, unit, deflt, min, max, doc) p->name = (mill_real)v->name;
-#define MILL_D_MEMBER_(type, name, doc) MILL_TYPE_##type name;
+#define MILL_V_MEMBER_(type, name, doc) MILL_TYPE_##type name;
 #define MILL_T_MEMBER_(name, decay, initial, doc) mill_real name;
 #define MILL_T_INITIAL_(name, decay, initial, doc) z->name = MILL_R(initial);
-#define MILL_S_MEMBER_(name, unit, initial, doc) mill_real name;
+#define MILL_Y_MEMBER_(name, unit, initial, doc) mill_real name;
 
 /* Several threads may do it at once. */
 static inline void mill_note_over(int32_t *over)
@@ -95,15 +77,39 @@ static inline int64_t mill_to_even(double x)
 
 #endif /* SPIKEMILL_SYNAPSE_H */
 
-/* ---- This part is read twice ---------------------------------------------------------------------------------------------- */
+#ifndef MILL_COMMON_PART /* a device's program reads what is above once, for all its rules */
+
+/* What a rule may leave out. */
+#ifndef MILL_PARAMS
+#define MILL_PARAMS(P)
+#endif
+#ifndef MILL_DECAYS
+#define MILL_DECAYS(D)
+#endif
+#ifndef MILL_PRE
+#define MILL_PRE(T)
+#endif
+#ifndef MILL_POST
+#define MILL_POST(T)
+#endif
+#ifndef MILL_SYN
+#define MILL_SYN(S)
+#endif
+#ifndef MILL_DERIVED
+#define MILL_DERIVED(D)
+#define MILL_NOTHING_DERIVED_
+#endif
+
+/* ---- On the host this part is read twice ---------------------------------------------------------------------------------- */
 
 #ifndef MILL_PASS
-#define MILL_PASS 1
 struct mill_values { double mill_first; MILL_PARAMS(MILL_P_VALUE_) };
 #define MILL_DECAY_INDEX_(name, log) MILL_DECAY_##name,
 enum { MILL_DECAYS(MILL_DECAY_INDEX_) MILL_DECAY_COUNT_ };
 #define MILL_S_INDEX_(name, unit, initial, doc) MILL_SYN_##name,
 enum { MILL_SYN_w, MILL_SYN(MILL_S_INDEX_) MILL_SYN_COUNT_ };
+#ifndef __CUDACC_RTC__
+#define MILL_PASS 1
 #include __BASE_FILE__
 #undef MILL_PASS
 #define MILL_PASS 2
@@ -125,8 +131,18 @@ enum { MILL_SYN_w, MILL_SYN(MILL_S_INDEX_) MILL_SYN_COUNT_ };
 #undef MILL_SYNAPSE_RULE
 #undef mill_bounds
 #endif
+#endif
 
-#if MILL_PASS == 1
+#ifdef __CUDACC_RTC__ /* the composer defines mill_real */
+#define MILL_SYNAPSE_RULE(name_, summary_)
+#define MILL_LOCAL(name) name
+#define MILL_PASS_(name) name
+#ifdef MILL_SINGLE
+#define MILL_PRECISE_(name) mill_##name##f
+#else
+#define MILL_PRECISE_(name) mill_##name
+#endif
+#elif MILL_PASS == 1
 #define mill_real float
 #define MILL_PASS_(name) name##_single
 #define MILL_PRECISE_(name) mill_##name##f
@@ -137,6 +153,7 @@ enum { MILL_SYN_w, MILL_SYN(MILL_S_INDEX_) MILL_SYN_COUNT_ };
 #define MILL_PRECISE_(name) mill_##name
 #define MILL_SYNAPSE_RULE(name_, summary_) MILL_SYNAPSE_PLUGIN_(name_, summary_)
 #endif
+#ifndef __CUDACC_RTC__
 #define mill_syn MILL_PASS_(mill_syn)
 #define mill_pre MILL_PASS_(mill_pre)
 #define mill_post MILL_PASS_(mill_post)
@@ -150,11 +167,12 @@ enum { MILL_SYN_w, MILL_SYN(MILL_S_INDEX_) MILL_SYN_COUNT_ };
 #define mill_age MILL_PASS_(mill_age)
 #define mill_bounds MILL_PASS_(mill_bounds)
 #define MILL_LOCAL(name) MILL_PASS_(name)
+#endif
 
-struct mill_syn { mill_real w; MILL_SYN(MILL_S_MEMBER_) };
+struct mill_syn { mill_real w; MILL_SYN(MILL_Y_MEMBER_) };
 struct mill_pre { mill_real mill_none; MILL_PRE(MILL_T_MEMBER_) };
 struct mill_post { mill_real mill_none; MILL_POST(MILL_T_MEMBER_) };
-struct mill_rule { mill_real dt; const struct mill_decay *decay; MILL_PARAMS(MILL_P_PARAM_) MILL_DERIVED(MILL_D_MEMBER_) };
+struct mill_rule { mill_real dt; const struct mill_decay *decay; MILL_PARAMS(MILL_P_PARAM_) MILL_DERIVED(MILL_V_MEMBER_) };
 
 #define MILL_ONE_SYNAPSE_                                                                                                        \
   struct mill_syn *s, const struct mill_pre *x, const struct mill_post *y, const struct mill_rule *p, int64_t n
@@ -217,6 +235,7 @@ static inline struct mill_post MILL_PASS_(mill_post_later)(const struct mill_pos
   return to;
 }
 
+#ifndef __CUDACC_RTC__
 static const char *MILL_PASS_(mill_plugin_derive)(const void *values, double dt, void *param)
 {
   const struct mill_values *v = (const struct mill_values *)values;
@@ -278,6 +297,8 @@ static void MILL_PASS_(mill_plugin_post_spike)(const void *param, const struct m
   mill_post_up(y, &p);
 }
 
+#endif
+
 /* A synapse on its way through a visit. */
 struct MILL_PASS_(mill_walk) {
   struct mill_syn s;
@@ -330,6 +351,7 @@ static inline MILL_INLINE_ int64_t MILL_PASS_(mill_fire)(struct MILL_PASS_(mill_
   return quanta < 0 ? -run->limit : run->limit;
 }
 
+#ifndef __CUDACC_RTC__
 #undef MILL_S_LOAD_
 #undef MILL_S_STORE_
 #define MILL_S_LOAD_(name, unit, initial, doc) walk.s.name = ((mill_real *)run->syn[MILL_SYN_##name])[run->at + i];
@@ -390,7 +412,7 @@ MILL_VISIT_(MILL_PASS_(mill_plugin_jump), MILL_JUMP_)
 
 /* Everything below belongs to the last pass. */
 #ifndef MILL_FLAGS
-#define MILL_FLAGS (MILL_CPU | MILL_EXACT)
+#define MILL_FLAGS (MILL_CPU | MILL_CUDA | MILL_EXACT)
 #endif
 #define MILL_TEXT_(x) #x
 #define MILL_P_SPEC_(name, unit, deflt, min, max, doc)                                                                           \
@@ -418,8 +440,11 @@ MILL_VISIT_(MILL_PASS_(mill_plugin_jump), MILL_JUMP_)
   static const struct mill_syn_spec mill_syn_[] = {{"w", "", "weight"}, MILL_SYN(MILL_S_SPEC_)};                                 \
   static const struct mill_synapse_ops mill_ops_ = {                                                                             \
     1, MILL_SYN_COUNT_, MILL_DECAY_COUNT_, 0, mill_syn_, mill_decays_, mill_bounds_, {MILL_CODE_(single, float), MILL_CODE_(double, double)}}; \
-  MILL_PLUGIN(MILL_SYNAPSE, MILL_FLAGS, name_, summary_, sizeof(struct mill_values), mill_params_,                               \
-              (sizeof mill_params_ / sizeof *mill_params_) - 1, mill_ops_)
+  MILL_OWN_TEXT_                                                                                                                 \
+  MILL_PLUGIN_WITH_TEXT(MILL_SYNAPSE, MILL_FLAGS, name_, summary_, sizeof(struct mill_values), mill_params_,                     \
+                        (sizeof mill_params_ / sizeof *mill_params_) - 1, mill_ops_, mill_source_begin, mill_source_end,         \
+                        MILL_SOURCE_FILE)
+#endif
 
 /* Functions of device.h in the precision at hand. */
 #undef MILL_SQRT
@@ -430,3 +455,5 @@ MILL_VISIT_(MILL_PASS_(mill_plugin_jump), MILL_JUMP_)
 #define MILL_EXP(x) MILL_PRECISE_(exp)(x)
 #define MILL_LOG(x) MILL_PRECISE_(log)(x)
 #define MILL_POW(x, y) MILL_PRECISE_(pow)(x, y)
+
+#endif /* MILL_COMMON_PART */

@@ -12,19 +12,24 @@ MILL_KERNEL mill_deliver(MILL_NETWORK, uint32_t slot, uint32_t steps, uint32_t l
     const mill_device_ring &ring = net.population[p.target_population].ring[p.receptor];
     const uint32_t columns = (p.longest + lanes - 1) / lanes;
     uint32_t column = 0, k = group;
-    while (column < columns && list.count) {
-      while (k >= list.count && column < columns) {
-        k -= list.count;
+    const uint32_t entries = mill_is_plastic(p) ? list.entries : list.count;
+    while (column < columns && entries) {
+      while (k >= entries && column < columns) {
+        k -= entries;
         column++;
       }
       if (column == columns)
         break;
-      const mill_device_spike spike = list.spike[k];
+      const mill_device_spike spike = mill_entry(list, k);
       const uint32_t row = spike.neuron - source.first;
       if (row < source.size) {
         const mill_run_of_row run = mill_run(p, 0, row);
-        const uint32_t at = run.begin + column * lanes + lane;
-        mill_add_to_ring(p, ring, at, at < run.end ? at + 1 : at, 1, spike.mask, list.first);
+        const uint32_t first = run.begin + column * lanes, end = first + lanes < run.end ? first + lanes : run.end;
+        if (mill_is_plastic(p))
+          mill_visit_run<uint32_t>(net, p, list, spike, row, MILL_GROUP * (uint64_t)first + lane, MILL_GROUP * (uint64_t)end, lanes, 0,
+                                   mill_to_ring{ring});
+        else
+          mill_add_to_ring(p, ring, first + lane, end, lanes, spike.mask, list.first);
       }
       k += groups;
     }

@@ -4,13 +4,18 @@ MILL_KERNEL mill_deliver(MILL_NETWORK, uint32_t slot, uint32_t steps, uint32_t l
   const mill_now now = mill_epoch_at(net, slot, steps);
   const mill_list list = mill_last(net, now);
   const uint32_t lane = threadIdx.x % lanes, groups = gridDim.x * (blockDim.x / lanes);
-  for (uint32_t k = blockIdx.x * (blockDim.x / lanes) + threadIdx.x / lanes; k < list.count; k += groups) {
-    const mill_device_spike spike = list.spike[k];
+  for (uint32_t k = blockIdx.x * (blockDim.x / lanes) + threadIdx.x / lanes; k < list.entries; k += groups) {
+    const mill_device_spike spike = mill_entry(list, k);
     const uint32_t source = mill_population_of(net, spike.neuron), row = spike.neuron - net.population[source].first;
     for (uint32_t q = net.from_begin[source]; q < net.from_begin[source + 1]; q++) {
       const mill_device_projection &p = net.projection[net.from[q]];
       const mill_run_of_row run = mill_run(p, 0, row);
-      mill_add_to_ring(p, net.population[p.target_population].ring[p.receptor], run.begin + lane, run.end, lanes, spike.mask, list.first);
+      const mill_device_ring &ring = net.population[p.target_population].ring[p.receptor];
+      if (mill_is_plastic(p))
+        mill_visit_run<uint32_t>(net, p, list, spike, row, MILL_GROUP * (uint64_t)run.begin + lane, MILL_GROUP * (uint64_t)run.end, lanes, 0,
+                                 mill_to_ring{ring});
+      else
+        mill_add_to_ring(p, ring, run.begin + lane, run.end, lanes, spike.mask, list.first);
     }
   }
 }

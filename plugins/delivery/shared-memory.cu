@@ -4,7 +4,7 @@
 
    A warp takes spikes in tiles of up to 32. First each thread looks up one spike's run, so that the look-ups wait for memory together; then
    teams of `lanes` threads walk the runs, four synapses a thread. */
-#define MOST_THREADS 1024 /* as in shared-memory.c */
+#define MOST_THREADS (MILL_PLASTIC ? 512 : 1024) /* as in shared-memory.c; visits need registers */
 #define AT_ONCE 8         /* runs that a team has in flight */
 #define UNEVEN 0xffffffffu
 
@@ -90,7 +90,7 @@ static __device__ __forceinline__ void mill_find(const mill_device_network &net,
   uint32_t row;
   const mill_device_projection *p = mill_projection_of(net, slice, spike.neuron, turn, row);
   found.groups = 0;
-  if (!p)
+  if (!p || mill_is_plastic(*p))
     return;
   const mill_run_of_row run = mill_run(*p, slice.index, row);
   const uint32_t step = __ffs((int)spike.mask) - 1 + p->delay_all - list.steps;
@@ -100,6 +100,50 @@ static __device__ __forceinline__ void mill_find(const mill_device_network &net,
                  ? window.at(p->receptor, step)
                  : UNEVEN;
   weight = (uint32_t)p->weight_all;
+}
+
+/* What a visit delivers: into the window, or the ring when it is due later. */
+struct mill_to_window {
+  const mill_device_ring &ring;
+  mill_window window;
+  uint32_t receptor, slice_first;
+  int64_t first;
+  __device__ __forceinline__ void operator()(int64_t due, uint32_t target, int64_t quanta) const
+  {
+    if (due - first < window.steps)
+      atomicAdd((MILL_ATOMIC *)window.cell + window.at(receptor, (uint32_t)(due - first)) + target - slice_first, (MILL_ATOMIC)quanta);
+    else
+      mill_ring_add(ring, due, target, (MILL_CELL)quanta);
+  }
+};
+
+/* Threads for a run when each takes one synapse, and not a group. */
+static __device__ __forceinline__ uint32_t mill_visit_lanes(uint32_t lanes)
+{
+  return MILL_GROUP * lanes < 32 ? MILL_GROUP * lanes : 32;
+}
+
+/* Plastic synapses: teams of `lanes` threads take an entry of the list each, a synapse a thread. */
+static __device__ __forceinline__ void mill_visit_slice(const mill_device_network &net, const mill_device_slice &slice,
+                                                        const mill_list &list, const mill_window &window, int64_t first, uint32_t lanes)
+{
+  const uint32_t lane = threadIdx.x % lanes, end = net.into_begin[(slice.population + 1) * net.populations];
+  for (uint32_t q = net.into_begin[slice.population * net.populations]; q < end; q++) {
+    const mill_device_projection &p = net.projection[net.into[q]];
+    if (!mill_is_plastic(p))
+      continue;
+    const mill_device_population &source = net.population[p.source];
+    const mill_to_window out = {net.population[slice.population].ring[p.receptor], window, p.receptor, slice.first, first};
+    for (uint32_t k = threadIdx.x / lanes; k < list.entries; k += blockDim.x / lanes) {
+      const mill_device_spike spike = mill_entry(list, k);
+      const uint32_t row = spike.neuron - source.first;
+      if (row >= source.size)
+        continue;
+      const mill_run_of_row run = mill_run(p, slice.index, row);
+      mill_visit_run<uint16_t>(net, p, list, spike, row, MILL_GROUP * (uint64_t)run.begin + lane, MILL_GROUP * (uint64_t)run.end, lanes,
+                               slice.first, out);
+    }
+  }
 }
 
 /* Most projections from one population into the slice's. */
@@ -185,6 +229,8 @@ MILL_KERNEL __launch_bounds__(MOST_THREADS, 1) mill_epoch(MILL_NETWORK, uint32_t
   __syncthreads();
   mill_into_slice(net, slice, list, window, now.first, lanes, (mill_found_run *)behind,
                   (uint32_t *)(behind + blockDim.x * sizeof(mill_found_run)));
+  if (MILL_PLASTIC)
+    mill_visit_slice(net, slice, list, window, now.first, mill_visit_lanes(lanes));
   __syncthreads();
   for (uint32_t i = threadIdx.x; i < slice.count; i += blockDim.x) {
     const mill_from_window from = {window, i};
@@ -202,4 +248,6 @@ MILL_KERNEL __launch_bounds__(MOST_THREADS, 1) mill_settle(MILL_NETWORK, uint32_
   const mill_now now = mill_epoch_at(net, slot, steps);
   const mill_window nothing = {0, 0, 0};
   mill_into_slice(net, net.slice[blockIdx.x], mill_last(net, now), nothing, now.first, lanes, found, weight);
+  if (MILL_PLASTIC)
+    mill_visit_slice(net, net.slice[blockIdx.x], mill_last(net, now), nothing, now.first, mill_visit_lanes(lanes));
 }

@@ -13,5 +13,9 @@ static void visit(struct mill_visit *v)
   mill_visit_row(v, v->plastic->code->jump);
 }
 
+static const unsigned char text[] = {
+#include "plugins/plasticity/event-driven.cu_text"
+};
 static const struct mill_plasticity_ops ops = {applicable, 0, 0, visit};
-MILL_PLUGIN(MILL_PLASTICITY, MILL_CPU | MILL_EXACT, "event-driven", "when the source fires, from one spike of the target to the next", 0, NULL, 0, ops);
+MILL_PLUGIN_WITH_TEXT(MILL_PLASTICITY, MILL_CPU | MILL_CUDA | MILL_EXACT, "event-driven", "when the source fires, from one spike of the target to the next", 0, NULL, 0, ops,
+                      text, text + sizeof text, "plugins/plasticity/event-driven.cu");

@@ -13,5 +13,9 @@ static void visit(struct mill_visit *v)
   mill_visit_row(v, v->plastic->code->scan);
 }
 
+static const unsigned char text[] = {
+#include "plugins/plasticity/lazy.cu_text"
+};
 static const struct mill_plasticity_ops ops = {applicable, 0, 0, visit};
-MILL_PLUGIN(MILL_PLASTICITY, MILL_CPU | MILL_EXACT, "lazy", "when the source fires, testing every step since", 0, NULL, 0, ops);
+MILL_PLUGIN_WITH_TEXT(MILL_PLASTICITY, MILL_CPU | MILL_CUDA | MILL_EXACT, "lazy", "when the source fires, testing every step since", 0, NULL, 0, ops,
+                      text, text + sizeof text, "plugins/plasticity/lazy.cu");

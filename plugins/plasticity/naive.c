@@ -19,5 +19,9 @@ static void visit(struct mill_visit *v)
   }
 }
 
+static const unsigned char text[] = {
+#include "plugins/plasticity/naive.cu_text"
+};
 static const struct mill_plasticity_ops ops = {applicable, 1, 0, visit};
-MILL_PLUGIN(MILL_PLASTICITY, MILL_CPU | MILL_EXACT, "naive", "every plastic synapse in every step", 0, NULL, 0, ops);
+MILL_PLUGIN_WITH_TEXT(MILL_PLASTICITY, MILL_CPU | MILL_CUDA | MILL_EXACT, "naive", "every plastic synapse in every step", 0, NULL, 0, ops,
+                      text, text + sizeof text, "plugins/plasticity/naive.cu");

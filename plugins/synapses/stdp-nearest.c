@@ -1,6 +1,6 @@
 /* Pair-based spike-timing dependent plasticity, nearest symmetric (Morrison et al. 2008, figure 7A): a spike sets its trace, so that each
    pairs with the last one of the other side only. */
-#include "pair.h"
+#include <spikemill/pair-rule.h>
 
 static void mill_pre_up(struct mill_pre *x, const struct mill_rule *p)
 {

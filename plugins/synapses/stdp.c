@@ -1,5 +1,5 @@
 /* Pair-based spike-timing dependent plasticity, all pairs: a spike adds to its trace, so that it pairs with every one of the other side. */
-#include "pair.h"
+#include <spikemill/pair-rule.h>
 
 static void mill_pre_up(struct mill_pre *x, const struct mill_rule *p)
 {
