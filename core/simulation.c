@@ -240,7 +240,7 @@ int mill_simulation_keep_history(struct mill_simulation *sim, const char *popula
                      run->history_kept ? "population `%s` keeps a history already" : "a history of `%s` has 1 to 64 words",
                      population);
   if (words > run->history_words && ((sim->gpu && mill_gpu_fetch(sim, error) < 0) || mill_plastic_lengthen(sim, p->index, words, error) < 0 ||
-                                     (sim->gpu && mill_gpu_put_history(sim, p->index, error) < 0)))
+                                     (sim->gpu && mill_gpu_lengthen(sim, p->index, error) < 0)))
     return -1;
   run->history_kept = 1;
   return 0;

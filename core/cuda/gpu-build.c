@@ -19,7 +19,7 @@ static int check_layout(const struct mill_simulation *sim, const struct mill_com
   struct mill_gpu *gpu = sim->gpu;
   mill_cu_address address;
   size_t bytes, n = 0;
-  uint32_t got[8 + 9 * MILL_PROGRAM_MAX], want[8 + 9 * MILL_PROGRAM_MAX];
+  uint32_t got[8 + 10 * MILL_PROGRAM_MAX], want[8 + 10 * MILL_PROGRAM_MAX];
   const uint32_t head[] = {sizeof(struct mill_device_network),    sizeof(struct mill_device_population),
                            sizeof(struct mill_device_projection), sizeof(struct mill_device_batch),
                            sizeof(struct mill_device_plastic),
@@ -40,6 +40,7 @@ static int check_layout(const struct mill_simulation *sim, const struct mill_com
     want[n++] = code->param_size;
     want[n++] = code->pre_size;
     want[n++] = code->post_size;
+    want[n++] = (uint32_t)mill_gpu_last_bytes(code);
     want[n++] = ops->syn_count;
     want[n++] = ops->decay_count;
   }
@@ -103,6 +104,9 @@ static int load_program(struct mill_simulation *sim, struct mill_composition *co
   }
   device->settle(sim->file->delivery.values, &gpu->shape, &gpu->settle.launch);
   gpu->scatter.launch.kernel = "mill_scatter";
+  gpu->recall.launch = (struct mill_launch){"mill_recall", (sim->network.neurons + 127) / 128, 128, 0, 0};
+  if (composition->rule_count && find_kernel(sim, &gpu->recall, error) < 0)
+    return -1;
   return find_kernel(sim, &gpu->settle, error) < 0 || find_kernel(sim, &gpu->scatter, error) < 0 ? -1 : 0;
 }
 
@@ -179,7 +183,7 @@ int mill_gpu_build(struct mill_simulation *sim, struct mill_error *error)
   gpu->live_until = sim->step == sim->file->t0 ? sim->step : sim->step + sim->network.delay_max;
   if (mill_gpu_put_network(sim, composition, error) < 0)
     goto done;
-  gpu->always_live |= gpu->host_events != 0;
+  gpu->always_live |= gpu->host_events != 0 || gpu->over;
   rc = load_program(sim, composition, device, error) < 0 || build_batches(sim, error) < 0 || mill_gpu_results_build(sim, error) < 0
            ? -1
            : 0;
@@ -218,6 +222,8 @@ int mill_gpu_ready(struct mill_simulation *sim, struct mill_error *error)
   net->sample_every = samples ? sim->file->record.every : 0;
   if (mill_gpu_put_recorded(sim, error) < 0 || mill_cuda_allocate(gpu->cuda, "samples", 2 * bytes, &net->sample, error) < 0 ||
       mill_cuda_fill(gpu->cuda, net->sample, 0, 2 * bytes, error) < 0)
+    return -1;
+  if (gpu->over && mill_gpu_recall(sim, error) < 0)
     return -1;
   for (uint32_t h = 0; h < 2; h++) {
     void *sample = NULL;

@@ -133,6 +133,7 @@ static int put_projection(struct mill_simulation *sim, uint32_t index, struct mi
                  mill_cuda_put(gpu->cuda, "traces of targets", run->post, run->targets * (uint64_t)code->post_size, &p->post, error) < 0 ||
                  mill_cuda_put(gpu->cuda, "traces of targets", run->post_step, run->targets * sizeof *run->post_step, &p->post_step,
                                error) < 0 ||
+                 mill_cuda_allocate(gpu->cuda, "traces of targets", run->targets * mill_gpu_last_bytes(code), &p->last, error) < 0 ||
                  put_decays(sim, index, error) < 0 || put_synapses(sim, index, error) < 0
              ? -1
              : 0;
@@ -162,22 +163,65 @@ static int put_rows(struct mill_simulation *sim, uint32_t population, struct mil
   return rc;
 }
 
-int mill_gpu_put_history(struct mill_simulation *sim, uint32_t population, struct mill_error *error)
+/* Steps that a ring of traces holds, as a power of two: those of the history. */
+static uint32_t trace_bits(uint32_t words)
+{
+  uint32_t bits = 6;
+  while (words > 1u << (bits - 6))
+    bits++;
+  return bits;
+}
+
+/* The history of a population, and room for the traces of the projections that lead to it; mill_recall fills it. */
+static int put_history(struct mill_simulation *sim, uint32_t population, struct mill_error *error)
 {
   struct mill_gpu *gpu = sim->gpu;
   struct mill_device_population *made = &gpu->population[population];
   const struct mill_population_run *run = &sim->run[population];
+  const uint64_t size = sim->population[population].size;
   if (!run->plastic_in_count)
     return 0;
   mill_cuda_release(gpu->cuda, made->history);
   made->history = 0;
   made->words = run->history_words;
-  if (mill_cuda_put(gpu->cuda, "spike histories", run->history, sim->population[population].size * UINT64_C(8) * made->words,
-                    &made->history, error) < 0)
-    return -1;
-  return gpu->net.population
-             ? mill_cuda_upload(gpu->cuda, gpu->net.population + population * sizeof *made, made, sizeof *made, error)
+  for (uint32_t i = 0; i < run->plastic_in_count; i++) {
+    struct mill_device_plastic *p = &gpu->plastic[run->plastic_in[i]->index];
+    mill_cuda_release(gpu->cuda, p->trace);
+    p->trace = 0;
+    p->trace_bits = trace_bits(made->words);
+    if (mill_cuda_allocate(gpu->cuda, "traces of targets", (size * run->plastic_in[i]->plastic.code->post_size) << p->trace_bits, &p->trace,
+                           error) < 0)
+      return -1;
+  }
+  return mill_cuda_put(gpu->cuda, "spike histories", run->history, size * 8 * made->words, &made->history, error);
+}
+
+int mill_gpu_recall(struct mill_simulation *sim, struct mill_error *error)
+{
+  struct mill_gpu *gpu = sim->gpu;
+  int64_t first = sim->step;
+  void *parameters[] = {&gpu->net, &first};
+  return mill_cuda_check(gpu->cuda,
+                         gpu->cuda->call.launch(gpu->recall.function, gpu->recall.launch.blocks, 1, 1, gpu->recall.launch.threads, 1, 1,
+                                                0, gpu->stream, parameters, NULL),
+                         gpu->recall.launch.kernel, error) < 0 ||
+                 mill_cuda_check(gpu->cuda, gpu->cuda->call.stream_synchronize(gpu->stream), "recalling spikes on the GPU", error) < 0
+             ? -1
              : 0;
+}
+
+int mill_gpu_lengthen(struct mill_simulation *sim, uint32_t population, struct mill_error *error)
+{
+  struct mill_gpu *gpu = sim->gpu;
+  const struct mill_population_run *run = &sim->run[population];
+  if (!run->plastic_in_count)
+    return 0;
+  if (mill_cuda_attach(gpu->cuda, error) < 0 || put_history(sim, population, error) < 0 ||
+      mill_cuda_upload(gpu->cuda, gpu->net.population, gpu->population, gpu->net.populations * sizeof *gpu->population, error) < 0 ||
+      mill_cuda_upload(gpu->cuda, gpu->made[run->plastic_in[0]->index].plastic - run->plastic_in[0]->index * sizeof *gpu->plastic,
+                       gpu->plastic, gpu->net.projections * sizeof *gpu->plastic, error) < 0)
+    return -1;
+  return mill_gpu_recall(sim, error);
 }
 
 int mill_gpu_put_plastic(struct mill_simulation *sim, struct mill_composition *composition, struct mill_error *error)
@@ -205,7 +249,7 @@ int mill_gpu_put_plastic(struct mill_simulation *sim, struct mill_composition *c
       return -1;
   }
   for (uint32_t p = 0; p < sim->network.population_count; p++) {
-    if ((sim->run[p].plastic_out_count && put_rows(sim, p, error) < 0) || mill_gpu_put_history(sim, p, error) < 0)
+    if ((sim->run[p].plastic_out_count && put_rows(sim, p, error) < 0) || put_history(sim, p, error) < 0)
       return -1;
   }
   if (mill_cuda_put(gpu->cuda, "plastic projections", gpu->plastic, projections * sizeof *gpu->plastic, &address, error) < 0)

@@ -52,7 +52,7 @@ struct mill_gpu {
   struct mill_device_shape shape;
   struct mill_device_network net;
   struct mill_cut *cut;              /* [populations] */
-  struct mill_gpu_kernel kernel[MILL_LAUNCHES], settle, scatter;
+  struct mill_gpu_kernel kernel[MILL_LAUNCHES], settle, scatter, recall;
   uint32_t kernels;
   struct mill_device_population *population; /* [populations] as on the device */
   mill_cu_address **column;          /* [populations][states] */
@@ -129,8 +129,15 @@ int mill_gpu_put_recorded(struct mill_simulation *simulation, struct mill_error 
    noted (mill_plastic_check), after the epochs are done. */
 uint64_t mill_gpu_plastic_bytes(const struct mill_simulation *simulation, uint32_t projection);
 int mill_gpu_put_plastic(struct mill_simulation *simulation, struct mill_composition *composition, struct mill_error *error);
-/* The history of a plastic projection's targets again, when the host has made it longer. Also when the network is there already. */
-int mill_gpu_put_history(struct mill_simulation *simulation, uint32_t population, struct mill_error *error);
+/* The history of a population again, when the host has made it longer. */
+int mill_gpu_lengthen(struct mill_simulation *simulation, uint32_t population, struct mill_error *error);
+/* What visits need of the targets' spikes, from the histories: before the first step, and when they are longer. */
+int mill_gpu_recall(struct mill_simulation *simulation, struct mill_error *error);
+/* Bytes of what is kept of a target's last spike: struct mill_last of core/cuda/rule.cu. */
+static inline uint64_t mill_gpu_last_bytes(const struct mill_synapse_code *code)
+{
+  return 16 + (2 * code->post_size + UINT64_C(7)) / 8 * 8;
+}
 int mill_gpu_fetch_plastic(struct mill_simulation *simulation, struct mill_error *error);
 int mill_gpu_check_rules(struct mill_simulation *simulation, struct mill_error *error);
 void mill_gpu_plastic_free(struct mill_simulation *simulation);

@@ -2,15 +2,23 @@
 #define MILL_D_LOAD_(name, unit, initial, doc) s.name = ((const mill_real *)column[n++])[i];
 #define MILL_D_STORE_(name, unit, initial, doc) ((mill_real *)column[n++])[i] = s.name;
 
+/* A target's last spike: its trace after it and when it came, and how far the ones before lie back (MILL_BACK). */
+struct mill_last {
+  int64_t step;
+  uint64_t back;
+  mill_post y, was;
+};
+
 struct mill_code {
   typedef mill_rule rule;
   typedef mill_pre pre;
   typedef mill_post post;
   typedef mill_walk walk;
+  typedef mill_last last;
 
   /* What the host must agree with. */
   static const uint32_t rule_bytes = sizeof(mill_rule), pre_bytes = sizeof(mill_pre), post_bytes = sizeof(mill_post),
-                        columns = MILL_SYN_COUNT_, decays = MILL_DECAY_COUNT_;
+                        last_bytes = sizeof(mill_last),                        columns = MILL_SYN_COUNT_, decays = MILL_DECAY_COUNT_;
 
   static __device__ __forceinline__ void load(mill_syn &s, const uint64_t *column, uint64_t i)
   {
@@ -26,10 +34,10 @@ struct mill_code {
     MILL_SYN(MILL_D_STORE_)
     (void)n;
   }
-  static __device__ __forceinline__ void arrive(mill_walk &walk, const struct mill_run &run, const mill_rule &p, int64_t at, uint32_t delay,
-                                                int64_t k, int fires)
+  static __device__ __forceinline__ void meet(mill_walk &walk, const struct mill_run &run, const mill_rule &p, const mill_post &y, int64_t at,
+                                              uint32_t delay, int64_t k, int fires)
   {
-    mill_arrive(&walk, &run, &p, at, delay, k, fires);
+    mill_meet(&walk, &run, &p, y, at, delay, k, fires);
   }
   static __device__ __forceinline__ int64_t fire(mill_walk &walk, const struct mill_run &run, const mill_rule &p, uint32_t delay, int64_t k)
   {
@@ -41,9 +49,9 @@ struct mill_code {
     x = mill_pre_later(&x, &p, n);
     mill_pre_up(&x, &p);
   }
-  static __device__ __forceinline__ void post_spike(mill_post &y, const mill_rule &p, int64_t n)
+  static __device__ __forceinline__ mill_post post_later(const mill_post &y, const mill_rule &p, int64_t n)
   {
-    y = mill_post_later(&y, &p, n);
-    mill_post_up(&y, &p);
+    return mill_post_later(&y, &p, n);
   }
+  static __device__ __forceinline__ void post_up(mill_post &y, const mill_rule &p) { mill_post_up(&y, &p); }
 };

@@ -55,7 +55,7 @@ MILL_KERNEL mill_scatter(MILL_NETWORK, const mill_device_event *event, uint32_t 
 #define MILL_LAYOUT_(index) mill_model_##index::mill_layout::param, mill_model_##index::mill_layout::states, mill_model_##index::mill_layout::receptors,
 #define MILL_RULE_(index)                                                                                                         \
   mill_rule_##index::mill_code::rule_bytes, mill_rule_##index::mill_code::pre_bytes, mill_rule_##index::mill_code::post_bytes,     \
-    mill_rule_##index::mill_code::columns, mill_rule_##index::mill_code::decays,
+    mill_rule_##index::mill_code::last_bytes, mill_rule_##index::mill_code::columns, mill_rule_##index::mill_code::decays,
 #define MILL_DATA_(index) (uint32_t)sizeof(mill_stimulus_##index::mill_data),
 extern "C" __device__ const uint32_t mill_program_layout[] = {
   (uint32_t)sizeof(mill_device_network), (uint32_t)sizeof(mill_device_population), (uint32_t)sizeof(mill_device_projection),

@@ -54,11 +54,14 @@ struct mill_device_plastic {
   MILL_AT(void) pre;             /* [3][sources] struct mill_pre */
   MILL_AT(void) post;            /* [targets] struct mill_post after the last spike that left the history, */
   MILL_AT(int64_t) post_step;    /* [targets] and the step of that spike */
+  MILL_AT(void) last;            /* [targets] struct mill_last of the rule: after the last spike of all */
+  MILL_AT(void) trace;           /* [targets][2^trace_bits] struct mill_post as it was when the spike of step s came, at s modulo 2^trace_bits,
+                                    where the history has a spike */
   MILL_AT(int32_t) over;         /* set to 1 when the rule delivers more than it may */
   double per_unit;               /* quanta in one unit of weight */
   int64_t limit;                 /* largest |quanta| that a synapse may deliver */
   uint32_t rule;                 /* which of the program's rules */
-  uint32_t reserved;
+  uint32_t trace_bits;
 };
 
 /* A source's rows in all its plastic projections. */
@@ -98,10 +101,11 @@ struct mill_device_projection {
   MILL_AT(const struct mill_device_plastic) plastic; /* 0: the weights above are constant; else they are not used */
   uint32_t source, target_population, receptor;
   uint32_t blocks;               /* of rows */
+  uint32_t slices, width;        /* of the target */
   uint32_t longest;              /* groups of the longest run */
   uint32_t weight_bits, delay_bits;
   int32_t weight_all;
-  uint32_t delay_all, reserved;
+  uint32_t delay_all;
 };
 
 /* A neuron's spikes of one epoch: bit b is step b of it. 0: its rows are due to be visited. */

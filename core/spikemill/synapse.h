@@ -307,12 +307,12 @@ struct MILL_PASS_(mill_walk) {
   int met;         /* a spike of the target arrives in the step in which the source fires */
 };
 
-/* A spike of the target in step `at`, the next in order. */
-static inline MILL_INLINE_ void MILL_PASS_(mill_arrive)(struct MILL_PASS_(mill_walk) * walk, const struct mill_run *run,
-                                                        const struct mill_rule *p, int64_t at, uint32_t delay, int64_t k, int fires)
+/* A spike of the target in step `at`, the next in order, when its trace was y. */
+static inline MILL_INLINE_ void MILL_PASS_(mill_meet)(struct MILL_PASS_(mill_walk) * walk, const struct mill_run *run,
+                                                      const struct mill_rule *p, struct mill_post y, int64_t at, uint32_t delay,
+                                                      int64_t k, int fires)
 {
   const int64_t arrives = at + delay;
-  struct mill_post y = MILL_PASS_(mill_post_later)(&walk->y, p, at - walk->y_step);
 #ifdef MILL_ON_BOTH
   if (fires && arrives == k) {
     walk->met = 1;
@@ -328,6 +328,12 @@ static inline MILL_INLINE_ void MILL_PASS_(mill_arrive)(struct MILL_PASS_(mill_w
   mill_post_up(&y, p);
   walk->y = y;
   walk->y_step = at;
+}
+
+static inline MILL_INLINE_ void MILL_PASS_(mill_arrive)(struct MILL_PASS_(mill_walk) * walk, const struct mill_run *run,
+                                                        const struct mill_rule *p, int64_t at, uint32_t delay, int64_t k, int fires)
+{
+  MILL_PASS_(mill_meet)(walk, run, p, MILL_PASS_(mill_post_later)(&walk->y, p, at - walk->y_step), at, delay, k, fires);
 }
 
 /* The spike of the source; returns what it delivers, in quanta. */

@@ -142,12 +142,8 @@ static const struct mill_param_spec specs[] = {
 /* Shared memory of a block of so many threads: the window, and the runs that are looked up, whose place the list of its spikes takes later. As
    in shared-memory.cu. */
 #define RUN_BYTES 20u
+#define MOST_THREADS 1024u /* of a block */
 #define OWN_BYTES 64u /* that the kernel declares itself */
-static uint32_t most_threads(const struct mill_device_shape *shape)
-{
-  return shape->plastic ? 512 : 1024;
-}
-
 static uint64_t device_bytes(const struct mill_device_shape *shape, uint64_t width, uint32_t threads)
 {
   const uint64_t window = (shape->receptors * (uint64_t)shape->epoch_steps * width * shape->cell_bytes + 15) / 16 * 16,
@@ -156,10 +152,10 @@ static uint64_t device_bytes(const struct mill_device_shape *shape, uint64_t wid
 }
 
 /* Threads of a block: two a neuron, as far as there are so many. */
-static uint32_t device_threads(const struct mill_device_shape *shape)
+static uint32_t device_threads(uint64_t width)
 {
   uint32_t threads = 256;
-  while (threads < most_threads(shape) && threads < 2 * (uint64_t)shape->width)
+  while (threads < MOST_THREADS && threads < 2 * width)
     threads *= 2;
   return threads;
 }
@@ -168,7 +164,7 @@ static uint32_t device_threads(const struct mill_device_shape *shape)
 static uint32_t widest(const struct mill_device_shape *shape)
 {
   uint32_t width = LEAST;
-  while (width + LEAST <= 32768 && device_bytes(shape, width + LEAST, most_threads(shape)) <= shape->shared_block)
+  while (width + LEAST <= 32768 && device_bytes(shape, width + LEAST, MOST_THREADS) <= shape->shared_block)
     width += LEAST;
   return width;
 }
@@ -200,10 +196,10 @@ static int device_widths(const void *params, const struct mill_device_shape *sha
 {
   const int64_t chunk = ((const struct values *)params)->chunk;
   uint32_t most = chunk ? (uint32_t)(chunk + 63) / 64 * 64 : even_width(shape, count, sizes, receives);
-  if (most > 65535 || device_bytes(shape, most, most_threads(shape)) > shape->shared_block) {
+  if (most > 65535 || device_bytes(shape, most, MOST_THREADS) > shape->shared_block) {
     snprintf(why, size,
              "the input of %u neurons with %u receptors over %u steps takes %llu bytes of shared memory, and a block can have %u%s",
-             most, shape->receptors, shape->epoch_steps, (unsigned long long)device_bytes(shape, most, most_threads(shape)),
+             most, shape->receptors, shape->epoch_steps, (unsigned long long)device_bytes(shape, most, MOST_THREADS),
              shape->shared_block, chunk ? "; expected a smaller chunk" : "");
     return 0;
   }
@@ -214,7 +210,7 @@ static int device_widths(const void *params, const struct mill_device_shape *sha
 
 static struct mill_launch device_launch(const struct mill_device_shape *shape, const char *kernel)
 {
-  struct mill_launch launch = {kernel, shape->slices, device_threads(shape), 0, 1};
+  struct mill_launch launch = {kernel, shape->slices, device_threads(shape->width), 0, 1};
   while (launch.argument < 32 && launch.argument < 1.25 * shape->run_groups) /* most runs in one go */
     launch.argument *= 2;
   return launch;
@@ -223,10 +219,17 @@ static struct mill_launch device_launch(const struct mill_device_shape *shape, c
 static uint32_t device_epoch(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch, char *why,
                              size_t size)
 {
+  uint32_t n = 0;
   (void)params, (void)why, (void)size;
-  *launch = device_launch(shape, "mill_epoch");
-  launch->shared_bytes = (uint32_t)device_bytes(shape, shape->width, launch->threads);
-  return 1;
+  if (shape->plastic) {
+    struct mill_launch visits = {"mill_visit_rows", 8 * shape->multiprocessors, 256, 0, 4};
+    while (visits.argument < 32 && visits.argument < 2 * shape->run_groups) /* two synapses a thread, or more */
+      visits.argument *= 2;
+    launch[n++] = visits;
+  }
+  launch[n] = device_launch(shape, "mill_epoch");
+  launch[n].shared_bytes = (uint32_t)device_bytes(shape, shape->width, launch[n].threads);
+  return n + 1;
 }
 
 static void device_settle(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch)

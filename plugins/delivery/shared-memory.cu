@@ -1,10 +1,10 @@
 /* Shared-memory delivery on a device: a block owns a chunk of neurons. It takes every spike of the last epoch through its runs into a window
    in shared memory, one cell for each receptor, step of the epoch and neuron, and then its neurons through the epoch: one kernel an
-   epoch. What is due after the epoch waits in the ring. (Bautembach et al. 2021, section 3.3)
+   epoch. What is due after the epoch waits in the ring. Plastic synapses are visited by a kernel before it. (Bautembach et al. 2021, section 3.3)
 
    A warp takes spikes in tiles of up to 32. First each thread looks up one spike's run, so that the look-ups wait for memory together; then
    teams of `lanes` threads walk the runs, four synapses a thread. */
-#define MOST_THREADS (MILL_PLASTIC ? 512 : 1024) /* as in shared-memory.c; visits need registers */
+#define MOST_THREADS 1024 /* as in shared-memory.c */
 #define AT_ONCE 8         /* runs that a team has in flight */
 #define UNEVEN 0xffffffffu
 
@@ -102,50 +102,6 @@ static __device__ __forceinline__ void mill_find(const mill_device_network &net,
   weight = (uint32_t)p->weight_all;
 }
 
-/* What a visit delivers: into the window, or the ring when it is due later. */
-struct mill_to_window {
-  const mill_device_ring &ring;
-  mill_window window;
-  uint32_t receptor, slice_first;
-  int64_t first;
-  __device__ __forceinline__ void operator()(int64_t due, uint32_t target, int64_t quanta) const
-  {
-    if (due - first < window.steps)
-      atomicAdd((MILL_ATOMIC *)window.cell + window.at(receptor, (uint32_t)(due - first)) + target - slice_first, (MILL_ATOMIC)quanta);
-    else
-      mill_ring_add(ring, due, target, (MILL_CELL)quanta);
-  }
-};
-
-/* Threads for a run when each takes one synapse, and not a group. */
-static __device__ __forceinline__ uint32_t mill_visit_lanes(uint32_t lanes)
-{
-  return MILL_GROUP * lanes < 32 ? MILL_GROUP * lanes : 32;
-}
-
-/* Plastic synapses: teams of `lanes` threads take an entry of the list each, a synapse a thread. */
-static __device__ __forceinline__ void mill_visit_slice(const mill_device_network &net, const mill_device_slice &slice,
-                                                        const mill_list &list, const mill_window &window, int64_t first, uint32_t lanes)
-{
-  const uint32_t lane = threadIdx.x % lanes, end = net.into_begin[(slice.population + 1) * net.populations];
-  for (uint32_t q = net.into_begin[slice.population * net.populations]; q < end; q++) {
-    const mill_device_projection &p = net.projection[net.into[q]];
-    if (!mill_is_plastic(p))
-      continue;
-    const mill_device_population &source = net.population[p.source];
-    const mill_to_window out = {net.population[slice.population].ring[p.receptor], window, p.receptor, slice.first, first};
-    for (uint32_t k = threadIdx.x / lanes; k < list.entries; k += blockDim.x / lanes) {
-      const mill_device_spike spike = mill_entry(list, k);
-      const uint32_t row = spike.neuron - source.first;
-      if (row >= source.size)
-        continue;
-      const mill_run_of_row run = mill_run(p, slice.index, row);
-      mill_visit_run<uint16_t>(net, p, list, spike, row, MILL_GROUP * (uint64_t)run.begin + lane, MILL_GROUP * (uint64_t)run.end, lanes,
-                               slice.first, out);
-    }
-  }
-}
-
 /* Most projections from one population into the slice's. */
 static __device__ __forceinline__ uint32_t mill_turns(const mill_device_network &net, const mill_device_slice &slice)
 {
@@ -202,6 +158,39 @@ static __device__ __forceinline__ void mill_into_slice(const mill_device_network
   }
 }
 
+/* Plastic synapses of all slices, one slice after the other, into the rings: teams of `lanes` threads take a run each, a synapse a thread.
+   Visits take time for their arithmetic, not for the additions, and how many there are differs between slices, so no block owns one. */
+static __device__ __forceinline__ void mill_visit_all(const mill_device_network &net, const mill_list &list, uint32_t lanes)
+{
+  const uint32_t lane = threadIdx.x % lanes, teams = gridDim.x * (blockDim.x / lanes);
+  for (uint32_t q = 0; q < net.projections; q++) {
+    const mill_device_projection &p = net.projection[q];
+    if (!mill_is_plastic(p))
+      continue;
+    const mill_device_population &source = net.population[p.source];
+    const mill_to_ring out = {net.population[p.target_population].ring[p.receptor]};
+    uint32_t slice = 0, k = blockIdx.x * (blockDim.x / lanes) + threadIdx.x / lanes;
+    for (; list.entries; k += teams) {
+      for (; k >= list.entries; k -= list.entries)
+        slice++;
+      if (slice >= p.slices)
+        break;
+      const mill_device_spike spike = mill_entry(list, k);
+      const uint32_t row = spike.neuron - source.first;
+      if (row >= source.size)
+        continue;
+      const mill_run_of_row run = mill_run(p, slice, row);
+      mill_visit_run<uint16_t>(net, p, list, spike, row, MILL_GROUP * (uint64_t)run.begin + lane, MILL_GROUP * (uint64_t)run.end, lanes,
+                               slice * p.width, out);
+    }
+  }
+}
+
+MILL_KERNEL __launch_bounds__(256, 3) mill_visit_rows(MILL_NETWORK, uint32_t slot, uint32_t steps, uint32_t lanes)
+{
+  mill_visit_all(net, mill_last(net, mill_epoch_at(net, slot, steps)), lanes);
+}
+
 MILL_KERNEL __launch_bounds__(MOST_THREADS, 1) mill_epoch(MILL_NETWORK, uint32_t slot, uint32_t steps, uint32_t lanes)
 {
   MILL_DYNAMIC_SHARED(MILL_CELL, cells);
@@ -229,8 +218,6 @@ MILL_KERNEL __launch_bounds__(MOST_THREADS, 1) mill_epoch(MILL_NETWORK, uint32_t
   __syncthreads();
   mill_into_slice(net, slice, list, window, now.first, lanes, (mill_found_run *)behind,
                   (uint32_t *)(behind + blockDim.x * sizeof(mill_found_run)));
-  if (MILL_PLASTIC)
-    mill_visit_slice(net, slice, list, window, now.first, mill_visit_lanes(lanes));
   __syncthreads();
   for (uint32_t i = threadIdx.x; i < slice.count; i += blockDim.x) {
     const mill_from_window from = {window, i};
@@ -248,6 +235,5 @@ MILL_KERNEL __launch_bounds__(MOST_THREADS, 1) mill_settle(MILL_NETWORK, uint32_
   const mill_now now = mill_epoch_at(net, slot, steps);
   const mill_window nothing = {0, 0, 0};
   mill_into_slice(net, net.slice[blockIdx.x], mill_last(net, now), nothing, now.first, lanes, found, weight);
-  if (MILL_PLASTIC)
-    mill_visit_slice(net, net.slice[blockIdx.x], mill_last(net, now), nothing, now.first, mill_visit_lanes(lanes));
+  mill_visit_all(net, mill_last(net, now), 4);
 }
