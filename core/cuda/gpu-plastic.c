@@ -80,7 +80,7 @@ static int put_synapses(struct mill_simulation *sim, uint32_t index, struct mill
     if (mill_cuda_allocate(gpu->cuda, "state of plastic synapses", count * bytes, &gpu->synapse[index][c], error) < 0 ||
         (run->syn[c] &&
          mill_rows_move_column(gpu->cuda, sim->team, &sim->projection[index], run->sources, &gpu->cut[run->target],
-                               &gpu->made[index], gpu->groups[index], run->syn[c], bytes, gpu->synapse[index][c], 0, error) < 0))
+                               &gpu->made[index], run->syn[c], bytes, gpu->synapse[index][c], 0, error) < 0))
       return -1;
   }
   if (!run->syn[0] && fill_columns(sim, index, count, error) < 0)
@@ -320,7 +320,7 @@ int mill_gpu_fetch_synapses(struct mill_simulation *sim, struct mill_error *erro
       return -1;
     for (uint32_t c = 0; run && c < run->plastic.syn_count; c++) {
       if (mill_rows_move_column(gpu->cuda, sim->team, &sim->projection[i], run->sources, &gpu->cut[run->target], &gpu->made[i],
-                                gpu->groups[i], run->syn[c], run->plastic.code->real_size, gpu->synapse[i][c], 1, error) < 0)
+                                run->syn[c], run->plastic.code->real_size, gpu->synapse[i][c], 1, error) < 0)
         return -1;
     }
   }

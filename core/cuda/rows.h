@@ -22,8 +22,8 @@ int mill_rows_to_device(struct mill_cuda *cuda, struct mill_team *team, const st
 /* Moves a column of the state of plastic synapses, `bytes` each: from the host's [synapses] to the device's [groups][4], whose padding is 0, or
    (down 1) back. `there` is the projection on the device. */
 int mill_rows_move_column(struct mill_cuda *cuda, struct mill_team *team, const struct mill_projection *p, uint32_t sources,
-                          const struct mill_cut *cut, const struct mill_device_projection *there, uint64_t groups, void *column,
-                          uint32_t bytes, mill_cu_address to, int down, struct mill_error *error);
+                          const struct mill_cut *cut, const struct mill_device_projection *there, void *column, uint32_t bytes,
+                          mill_cu_address to, int down, struct mill_error *error);
 
 /* Bytes on the device of a projection with n synapses and so many rows, at most. */
 uint64_t mill_rows_device_bytes(uint64_t sources, uint64_t n, const struct mill_cut *cut, uint32_t weight_bits, uint32_t delay_bits);
