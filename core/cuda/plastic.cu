@@ -40,6 +40,13 @@ static __device__ __forceinline__ uint64_t mill_further_back(uint64_t back, int6
 
 /* ---- Visits --------------------------------------------------------------------------------------------------------------- */
 
+/* The trace of target i when its spike of a step came. */
+template <class code>
+static __device__ __forceinline__ typename code::post &mill_trace(const mill_device_plastic &plastic, uint32_t i, int64_t step)
+{
+  return ((typename code::post *)plastic.trace)[((uint64_t)i << plastic.trace_bits) + (step & ((1u << plastic.trace_bits) - 1))];
+}
+
 /* An entry of a list, as one projection sees it. */
 struct mill_visit_of_row {
   const mill_device_row *row;    /* before the epoch */
@@ -85,10 +92,7 @@ template <class code, class sink> struct mill_visitor {
   /* Whether a spike of the target may have arrived that is new to the synapse. */
   __device__ __forceinline__ bool came() const { return last.step + delay >= run.u; }
 
-  __device__ __forceinline__ typename code::post trace(int64_t step) const
-  {
-    return ((const typename code::post *)plastic.trace)[((uint64_t)target << plastic.trace_bits) + (step & ((1u << plastic.trace_bits) - 1))];
-  }
+  __device__ __forceinline__ typename code::post trace(int64_t step) const { return mill_trace<code>(plastic, target, step); }
 
   /* The target's spike in bit b of its history. */
   __device__ __forceinline__ void arrive(int32_t b)
@@ -251,12 +255,6 @@ struct mill_to_ring {
 /* ---- What an epoch leaves ------------------------------------------------------------------------------------------------- */
 
 #if MILL_PLASTIC
-
-template <class code>
-static __device__ __forceinline__ typename code::post &mill_trace(const mill_device_plastic &plastic, uint32_t i, int64_t step)
-{
-  return ((typename code::post *)plastic.trace)[((uint64_t)i << plastic.trace_bits) + (step & ((1u << plastic.trace_bits) - 1))];
-}
 
 /* A spike of neuron i. */
 template <class code>

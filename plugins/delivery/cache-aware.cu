@@ -1,6 +1,5 @@
 /* Cache-aware delivery on a device: rows are cut into column slices of 4 · `lanes` synapses, and all spikes are taken through one slice
    before the next: rows are sorted by target, so that the cells in use at a time lie together (Bautembach et al. 2021, section 3.2). */
-/* Visits of plastic synapses wait for memory: more of them at once are worth fewer registers. */
 MILL_KERNEL __launch_bounds__(256, MILL_PLASTIC ? 4 : 1) mill_deliver(MILL_NETWORK, uint32_t slot, uint32_t steps, uint32_t lanes)
 {
   const mill_now now = mill_epoch_at(net, slot, steps);

@@ -1,5 +1,5 @@
-/* Row-wise delivery on a device: a group of `lanes` threads takes a spike and walks its source's rows, adding to the rings in global memory. */
-/* Visits of plastic synapses wait for memory: more of them at once are worth fewer registers. */
+/* Row-wise delivery on a device: a group of `lanes` threads takes a spike and walks its source's rows, adding to the rings in global memory.
+   Visits of plastic synapses wait for memory: more threads at once are worth fewer registers for each. */
 MILL_KERNEL __launch_bounds__(256, MILL_PLASTIC ? 4 : 1) mill_deliver(MILL_NETWORK, uint32_t slot, uint32_t steps, uint32_t lanes)
 {
   const mill_now now = mill_epoch_at(net, slot, steps);
