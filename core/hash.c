@@ -10,13 +10,11 @@
 
 #include "stream.h"
 
-#define RECORD_BYTES 16
-
 struct mill_spike_hash {
   XXH64_state_t *state;
   XXH64_state_t *scratch; /* for a value in between */
-  size_t used;
-  unsigned char record[256 * RECORD_BYTES];
+  uint32_t used;
+  struct mill_hash_record record[256];
 };
 
 struct mill_spike_hash *mill_spike_hash_create(void)
@@ -35,38 +33,37 @@ struct mill_spike_hash *mill_spike_hash_create(void)
   return hash;
 }
 
-/* A compiler makes one store of this, and not of byte after byte. */
-static inline void put64(unsigned char *p, uint64_t v)
+static void empty(struct mill_spike_hash *hash)
 {
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  v = __builtin_bswap64(v);
-#endif
-  memcpy(p, &v, sizeof v);
+  XXH64_update(hash->state, hash->record, hash->used * sizeof *hash->record);
+  hash->used = 0;
 }
 
 void mill_spike_hash_add(struct mill_spike_hash *hash, int64_t tick, uint32_t group, uint32_t index)
 {
-  unsigned char *p = hash->record + hash->used;
-  put64(p, (uint64_t)tick);
-  put64(p + 8, (uint64_t)index << 32 | group);
-  hash->used += RECORD_BYTES;
-  if (hash->used == sizeof hash->record) {
-    XXH64_update(hash->state, hash->record, hash->used);
-    hash->used = 0;
-  }
+  hash->record[hash->used++] = mill_hash_record(tick, group, index);
+  if (hash->used == sizeof hash->record / sizeof *hash->record)
+    empty(hash);
+}
+
+void mill_spike_hash_records(struct mill_spike_hash *hash, const struct mill_hash_record *record, size_t n)
+{
+  if (!n)
+    return;
+  empty(hash);
+  XXH64_update(hash->state, record, n * sizeof *record);
 }
 
 uint64_t mill_spike_hash_value(const struct mill_spike_hash *hash)
 {
   XXH64_copyState(hash->scratch, hash->state);
-  XXH64_update(hash->scratch, hash->record, hash->used);
+  XXH64_update(hash->scratch, hash->record, hash->used * sizeof *hash->record);
   return XXH64_digest(hash->scratch);
 }
 
 void *mill_spike_hash_state(struct mill_spike_hash *hash, size_t *bytes)
 {
-  XXH64_update(hash->state, hash->record, hash->used);
-  hash->used = 0;
+  empty(hash);
   *bytes = sizeof(XXH64_state_t);
   return hash->state;
 }

@@ -60,6 +60,7 @@ core_libmill_la_SOURCES = \
   core/netfile-record.c \
   core/netfile.c \
   core/occurrences.c \
+  core/order.c \
   core/output.c \
   core/param-check.c \
   core/param-print.c \
@@ -131,6 +132,7 @@ noinst_HEADERS += \
   core/netfile.h \
   core/new-text.h \
   core/occurrences.h \
+  core/order.h \
   core/output.h \
   core/param.h \
   core/plastic.h \

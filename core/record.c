@@ -288,7 +288,8 @@ static int reserve(struct mill_recorder *r, uint64_t n)
   return 0;
 }
 
-uint64_t mill_spikes_count(const struct mill_spike *const *lists, const uint32_t *count, uint32_t populations, uint64_t *begin)
+/* A counting sort by step. This counts: begin[MILL_EPOCH_MAX + 1] is where each step begins; the number of all is returned. */
+static uint64_t count_spikes(const struct mill_spike *const *lists, const uint32_t *count, uint32_t populations, uint64_t *begin)
 {
   memset(begin, 0, (MILL_EPOCH_MAX + 1) * sizeof *begin);
   for (uint32_t p = 0; p < populations; p++) {
@@ -302,8 +303,9 @@ uint64_t mill_spikes_count(const struct mill_spike *const *lists, const uint32_t
   return begin[MILL_EPOCH_MAX];
 }
 
-void mill_spikes_sort(const struct mill_population *population, const struct mill_spike *const *lists, const uint32_t *count,
-                      uint32_t populations, int64_t first, uint64_t *begin, struct mill_event *event)
+/* This writes the events, and moves begin on. */
+static void sort_spikes(const struct mill_population *population, const struct mill_spike *const *lists, const uint32_t *count,
+                        uint32_t populations, int64_t first, uint64_t *begin, struct mill_event *event)
 {
   for (uint32_t p = 0; p < populations; p++) {
     for (uint32_t k = 0; k < count[p]; k++) {
@@ -313,6 +315,15 @@ void mill_spikes_sort(const struct mill_population *population, const struct mil
       }
     }
   }
+}
+
+/* Spikes that are counted and hashed, to whoever else wants them. */
+static int hand_on(struct mill_recorder *r, const struct mill_event *event, uint64_t n)
+{
+  r->spikes += n;
+  if (r->sink && n)
+    r->sink(event, n, r->sink_self);
+  return r->writer && n ? mill_writer_push(r->writer, event, n, &r->error) : 0;
 }
 
 static int record_spikes(struct mill_simulation *sim, const struct mill_event *event, uint64_t n)
@@ -327,10 +338,7 @@ static int record_spikes(struct mill_simulation *sim, const struct mill_event *e
     if (r->file_hash)
       mill_spike_hash_add(r->file_hash, event[i].tick, (uint32_t)p, unit - sim->population[p].first);
   }
-  r->spikes += n;
-  if (r->sink && n)
-    r->sink(event, n, r->sink_self);
-  return r->writer && n ? mill_writer_push(r->writer, event, n, &r->error) : 0;
+  return hand_on(r, event, n);
 }
 
 static int take_spikes(struct mill_simulation *sim, const struct mill_generation *g)
@@ -338,12 +346,12 @@ static int take_spikes(struct mill_simulation *sim, const struct mill_generation
   struct mill_recorder *r = &sim->recorder;
   const struct mill_spike *const *lists = (const struct mill_spike *const *)g->spikes;
   const uint32_t populations = sim->network.population_count;
-  uint64_t begin[MILL_EPOCH_MAX + 1], n = mill_spikes_count(lists, g->count, populations, begin);
+  uint64_t begin[MILL_EPOCH_MAX + 1], n = count_spikes(lists, g->count, populations, begin);
   if (n == 0)
     return 0;
   if (reserve(r, n) < 0)
     return -1;
-  mill_spikes_sort(sim->population, lists, g->count, populations, g->first, begin, r->event);
+  sort_spikes(sim->population, lists, g->count, populations, g->first, begin, r->event);
   return record_spikes(sim, r->event, n);
 }
 
@@ -369,11 +377,24 @@ static int take_samples(struct mill_simulation *sim, const struct mill_generatio
   return ferror(r->state.out) ? mill_fail(&r->error, MILL_RESOURCES, "%s: %s", r->state.path, strerror(errno)) : 0;
 }
 
-void mill_record_events(struct mill_simulation *sim, const struct mill_generation *g, const struct mill_event *event, uint64_t n)
+void mill_record_ordered(struct mill_simulation *sim, const struct mill_generation *g, const struct mill_ordered *epoch)
 {
   struct mill_recorder *r = &sim->recorder;
-  if (!r->failed && (record_spikes(sim, event, n) < 0 || (r->state.out && take_samples(sim, g) < 0)))
+  if (r->failed)
+    return;
+  mill_spike_hash_records(r->hash, epoch->record, epoch->spikes);
+  if (r->file_hash)
+    mill_spike_hash_records(r->file_hash, epoch->record, epoch->spikes);
+  if (hand_on(r, epoch->event, epoch->spikes) < 0 || (r->state.out && take_samples(sim, g) < 0))
     r->failed = 1;
+}
+
+void mill_record_counts(struct mill_simulation *sim, uint64_t *spikes)
+{
+  for (uint32_t p = 0; p < sim->network.population_count; p++) {
+    sim->recorder.population_spikes[p] += spikes[p];
+    spikes[p] = 0;
+  }
 }
 
 void mill_record_epoch(struct mill_simulation *sim, const struct mill_generation *g)

@@ -10,6 +10,7 @@
 #include <spikemill/stimulus.h>
 #include "connect.h"
 #include "netfile.h"
+#include "order.h"
 #include "plastic.h"
 #include "stream.h"
 #include "threads.h"
@@ -217,14 +218,11 @@ void mill_write_config(FILE *out, const char *config);
 int mill_record_prepare(struct mill_simulation *simulation, struct mill_error *error);
 int mill_record_open(struct mill_simulation *simulation, struct mill_error *error);
 void mill_record_epoch(struct mill_simulation *simulation, const struct mill_generation *generation);
-/* The same with the spikes in order of (step, population, neuron) already; of the generation, steps and samples are read. */
-void mill_record_events(struct mill_simulation *simulation, const struct mill_generation *generation, const struct mill_event *event,
-                        uint64_t n);
-/* A counting sort of an epoch's lists by step. The first counts: begin[MILL_EPOCH_MAX + 1] is where each step begins, and the number of all is
-   returned. The second writes the events, and moves begin on. Any thread. */
-uint64_t mill_spikes_count(const struct mill_spike *const *lists, const uint32_t *count, uint32_t populations, uint64_t *begin);
-void mill_spikes_sort(const struct mill_population *population, const struct mill_spike *const *lists, const uint32_t *count,
-                      uint32_t populations, int64_t first, uint64_t *begin, struct mill_event *event);
+/* The same with the spikes in order already, and events if a file or a listener wants them; of the generation, steps and samples are read. */
+void mill_record_ordered(struct mill_simulation *simulation, const struct mill_generation *generation,
+                         const struct mill_ordered *epoch);
+/* Adds to the spikes of each population, and sets spikes[populations] to 0. */
+void mill_record_counts(struct mill_simulation *simulation, uint64_t *spikes);
 /* The step up to which the run goes on before mill_record_step is called, which records what is due at the step that is reached. */
 int64_t mill_record_next(const struct mill_simulation *simulation);
 void mill_record_step(struct mill_simulation *simulation);

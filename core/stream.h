@@ -72,6 +72,20 @@ void mill_stream_free(struct mill_stream *stream);
 struct mill_spike_hash;
 struct mill_spike_hash *mill_spike_hash_create(void);
 void mill_spike_hash_add(struct mill_spike_hash *hash, int64_t tick, uint32_t group, uint32_t index);
+/* The same for n spikes whose records are made already. */
+struct mill_hash_record {
+  uint64_t tick, place; /* as bytes, in little-endian order; place = index << 32 | group */
+};
+static inline struct mill_hash_record mill_hash_record(int64_t tick, uint32_t group, uint32_t index)
+{
+  const uint64_t place = (uint64_t)index << 32 | group;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  return (struct mill_hash_record){__builtin_bswap64((uint64_t)tick), __builtin_bswap64(place)};
+#else
+  return (struct mill_hash_record){(uint64_t)tick, place};
+#endif
+}
+void mill_spike_hash_records(struct mill_spike_hash *hash, const struct mill_hash_record *record, size_t n);
 uint64_t mill_spike_hash_value(const struct mill_spike_hash *hash);
 /* The inner state, to be kept and put back as bytes; of the same build of xxhash only. */
 void *mill_spike_hash_state(struct mill_spike_hash *hash, size_t *bytes);

@@ -26,6 +26,7 @@ check_PROGRAMS += \
   tests/formats-spk \
   tests/golden \
   tests/gpu-networks \
+  tests/gpu-results \
   tests/generate \
   tests/generate-law \
   tests/generate-truth \
@@ -42,6 +43,7 @@ check_PROGRAMS += \
   tests/nvrtc-cache \
   tests/nvrtc-program \
   tests/occurrences \
+  tests/order \
   tests/output \
   tests/param \
   tests/recordings \
@@ -216,6 +218,7 @@ VALGRIND_TESTS = \
   tests/neuron-models \
   tests/neuron-values \
   tests/nvrtc-cache \
+  tests/order \
   tests/output \
   tests/param \
   tests/reduce \
@@ -233,6 +236,7 @@ VALGRIND_TESTS = \
 CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/random-networks \
   tests/gpu-networks \
+  tests/gpu-results \
   tests/gpu-errors.test \
   tests/formats-foreign \
   tests/checkpoint.test \

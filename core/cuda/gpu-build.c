@@ -129,7 +129,6 @@ static int build_batches(struct mill_simulation *sim, struct mill_error *error)
          2 * gpu->epochs * (uint64_t)net->neurons * sizeof(struct mill_device_spike) > gpu->cuda->properties.memory / 16)
     gpu->epochs /= 2;
   net->capacity = gpu->epochs * (uint64_t)net->neurons;
-  gpu->landing = net->capacity < LANDING ? net->capacity : LANDING;
   if (mill_cuda_check(gpu->cuda, call->stream_create(&gpu->stream, MILL_CU_STREAM_NON_BLOCKING), "creating a stream", error) < 0 ||
       mill_cuda_check(gpu->cuda, call->stream_create(&gpu->copies, MILL_CU_STREAM_NON_BLOCKING), "creating a stream", error) < 0 ||
       mill_cuda_allocate(gpu->cuda, "batches", 2 * sizeof(struct mill_device_batch), &net->batch, error) < 0 ||
@@ -141,16 +140,15 @@ static int build_batches(struct mill_simulation *sim, struct mill_error *error)
     return -1;
   for (int h = 0; h < 2; h++) {
     struct mill_gpu_half *half = &gpu->half[h];
-    void *batch = NULL, *result = NULL, *spike = NULL;
+    void *batch = NULL, *result = NULL;
     if (pin(gpu, &batch, sizeof *half->batch + net->current_rows * row, error) < 0)
       return -1;
     half->batch = batch;
     if (pin(gpu, &result, sizeof *half->result, error) < 0)
       return -1;
     half->result = result;
-    if (pin(gpu, &spike, gpu->landing * sizeof *half->spike, error) < 0)
+    if (mill_gpu_landing(gpu, (uint32_t)h, LANDING, error) < 0)
       return -1;
-    half->spike = spike;
     if (mill_cuda_check(gpu->cuda, call->event_create(&half->done, MILL_CU_EVENT_DISABLE_TIMING), "creating an event", error) < 0 ||
         mill_cuda_check(gpu->cuda, call->event_create(&half->ready, MILL_CU_EVENT_DISABLE_TIMING), "creating an event", error) < 0)
       return -1;

@@ -168,7 +168,7 @@ static int ask_results(struct mill_gpu *gpu, uint32_t h, struct mill_error *erro
     code = call->download_async(half->result, net->batch + h * sizeof *half->result, sizeof *half->result, gpu->copies);
   if (!code)
     code = call->download_async(half->spike, net->spike + h * net->capacity * sizeof *half->spike,
-                                gpu->landing * sizeof *half->spike, gpu->copies);
+                                half->landing * sizeof *half->spike, gpu->copies);
   if (!code && samples)
     code = call->download_async(half->sample, net->sample + h * samples, samples, gpu->copies);
   if (!code)

@@ -8,6 +8,7 @@
 #include <spikemill/device-network.h>
 #include "cuda/compose.h"
 #include "cuda/device.h"
+#include "order.h"
 #include "simulation.h"
 
 /* A kernel of the epoch, ready to be launched. */
@@ -20,29 +21,20 @@ struct mill_gpu_kernel {
 struct mill_gpu_half {
   struct mill_device_batch *batch;   /* to be uploaded: [1], then the currents */
   struct mill_device_batch *result;  /* counts */
-  struct mill_device_spike *spike;   /* [landing] the first spikes */
+  struct mill_device_spike *spike;   /* [landing] the first spikes; grows when there are more */
+  uint64_t landing;                  /* spikes that are copied before their number is known */
   double *sample;
   mill_cu_event done, ready;
   mill_cu_graph_exec graph;          /* all epochs of the half */
   uint32_t epochs, last_steps;       /* in flight; steps of the last of them */
 };
 
-/* A worker's scratch for putting the spikes of an epoch in order. */
-struct mill_gpu_sorter {
-  uint32_t *mask;                    /* [neurons] of those that fired */
-  uint64_t *fired;                   /* [neurons / 64] bits, all 0 in between */
-  struct mill_spike *list;           /* [neurons] */
-  struct mill_spike **lists;         /* [populations] parts of it */
-  uint32_t *count;                   /* [populations] */
-};
-
-/* An epoch's spikes in order. */
+/* An epoch's spikes, and how far they are. */
+enum mill_gpu_phase { MILL_GPU_LANDED, MILL_GPU_ORDERED, MILL_GPU_FAILED };
 struct mill_gpu_epoch {
-  const struct mill_device_spike *spike; /* as they came */
-  uint32_t count;
-  int failed;
-  struct mill_event *event;
-  uint64_t events, capacity, synaptic_events;
+  struct mill_ordered ordered;
+  uint32_t phase;                    /* atomic */
+  struct mill_error error;
 };
 
 struct mill_gpu {
@@ -62,9 +54,6 @@ struct mill_gpu {
   struct mill_device_plastic *plastic; /* [projections] as on the device */
   uint32_t *current_of;              /* [current_rows] populations with currents */
   struct mill_gpu_half half[2];
-  uint64_t landing;                  /* spikes of a batch that are copied before their number is known */
-  struct mill_device_spike *rest;    /* those that follow; grows */
-  uint64_t rest_capacity;
   uint32_t epochs;                   /* of a batch */
   uint32_t turn;                     /* half of the next batch */
   uint32_t last, last_steps;         /* slot and steps of the epoch that is not delivered yet; MILL_NO_TARGET: none */
@@ -76,7 +65,7 @@ struct mill_gpu {
   uint32_t *out_degree;              /* [neurons] synapses of each */
   struct mill_device_projection *made; /* [projections] those made on the device, and later all */
   uint64_t *groups;                  /* [projections] of synapses */
-  struct mill_gpu_sorter *sorter;    /* [workers] */
+  struct mill_order_scratch *scratch; /* [workers] */
   struct mill_gpu_epoch *epoch;      /* [epochs] of the batch that is put in order */
   uint64_t synaptic_events, due_events;
   uint32_t parity;                   /* of the next epoch */
@@ -142,9 +131,11 @@ int mill_gpu_fetch_plastic(struct mill_simulation *simulation, struct mill_error
 int mill_gpu_check_rules(struct mill_simulation *simulation, struct mill_error *error);
 void mill_gpu_plastic_free(struct mill_simulation *simulation);
 
-/* Of gpu-results.c: buffers; waits for a half's epochs and records them. */
+/* Of gpu-results.c: buffers; room for the first spikes of a half, as many as asked for or all that there can be; waits for a half's epochs and
+   records them. An error of recording is left in the recorder. */
 int mill_gpu_results_build(struct mill_simulation *simulation, struct mill_error *error);
 void mill_gpu_results_free(struct mill_simulation *simulation);
+int mill_gpu_landing(struct mill_gpu *gpu, uint32_t half, uint64_t spikes, struct mill_error *error);
 int mill_gpu_take(struct mill_simulation *simulation, uint32_t half, struct mill_error *error);
 
 /* Of gpu-run.c, for the graphs: launches the kernels of the epoch in `slot`. */
