@@ -85,6 +85,7 @@ int main(void)
     ok(gpu.landing > ROOM, "room was made for more spikes than there was at first: %llu", (unsigned long long)gpu.landing);
   }
   const struct outcome alone = simulate("simulation.backend=cuda", 3, 0);
-  ok(alone.report.spike_hash == cpu.report.spike_hash && alone.landing > ROOM, "with nobody who listens: the same, and no events are made");
+  ok(alone.report.spike_hash == cpu.report.spike_hash && alone.landing > ROOM,
+     "with nobody who listens: the same, and no events are made");
   return done_testing();
 }

@@ -214,12 +214,13 @@ int mill_gpu_ready(struct mill_simulation *sim, struct mill_error *error)
 {
   struct mill_gpu *gpu = sim->gpu;
   struct mill_device_network *net = &gpu->net;
-  const uint64_t samples = sim->recorder.plan.count,
-                 bytes = (uint64_t)MILL_DEVICE_EPOCHS * net->epoch_steps * samples * sizeof(double);
+  const uint64_t samples = sim->recorder.plan.count, steps = (uint64_t)gpu->epochs * net->epoch_steps,
+                 every = samples ? (uint64_t)sim->file->record.every : steps, rows = steps / every + (steps % every != 0),
+                 bytes = rows * samples * sizeof(double);
   net->samples = (uint32_t)samples;
+  net->sample_rows = (uint32_t)rows;
   net->sample_every = samples ? sim->file->record.every : 0;
-  if (mill_gpu_put_recorded(sim, error) < 0 || mill_cuda_allocate(gpu->cuda, "samples", 2 * bytes, &net->sample, error) < 0 ||
-      mill_cuda_fill(gpu->cuda, net->sample, 0, 2 * bytes, error) < 0)
+  if (mill_gpu_put_recorded(sim, error) < 0 || mill_cuda_allocate(gpu->cuda, "samples", 2 * bytes, &net->sample, error) < 0)
     return -1;
   if (gpu->over && mill_gpu_recall(sim, error) < 0)
     return -1;

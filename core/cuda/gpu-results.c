@@ -12,8 +12,8 @@
 #include "history.h"
 #include "memory.h"
 
-#define ALONE 8192      /* spikes of a batch that one thread has put in order before others are awake */
-#define LOOKS 1000      /* for an epoch that another thread puts in order, before the processor is offered to others */
+#define ALONE 8192 /* spikes of a batch that one thread has put in order before others are awake */
+#define LOOKS 1000 /* for an epoch that another thread puts in order, before the processor is offered to others */
 
 int mill_gpu_results_build(struct mill_simulation *sim, struct mill_error *error)
 {
@@ -80,7 +80,8 @@ struct batch {
   struct mill_simulation *sim;
   const struct mill_gpu_half *half;
   uint32_t epochs, recorded;
-  uint32_t next;           /* atomic: epochs that somebody has begun with */
+  uint64_t samples; /* taken from the half's */
+  uint32_t next;    /* atomic: epochs that somebody has begun with */
 };
 
 /* Whether the user asked for a population's history, and the device has none. */
@@ -107,6 +108,18 @@ static int want_events(const struct mill_simulation *sim)
   return wanted;
 }
 
+/* The samples of an epoch's recorded steps, each to its step. */
+static void take_samples(struct batch *batch, const struct mill_generation *g)
+{
+  const struct mill_device_network *net = &batch->sim->gpu->net;
+  for (uint32_t s = 0; s < g->steps && net->samples; s++) {
+    if ((g->first + s + 1) % net->sample_every != 0)
+      continue;
+    memcpy(g->sample + (uint64_t)s * net->samples, batch->half->sample + batch->samples, net->samples * sizeof(double));
+    batch->samples += net->samples;
+  }
+}
+
 /* Records the next epoch, which is in order. */
 static void record(struct batch *batch)
 {
@@ -114,7 +127,6 @@ static void record(struct batch *batch)
   struct mill_gpu *gpu = sim->gpu;
   struct mill_generation *g = &sim->generation[0];
   const struct mill_gpu_epoch *epoch = &gpu->epoch[batch->recorded];
-  const uint64_t samples = (uint64_t)gpu->net.epoch_steps * gpu->net.samples;
   if (epoch->phase == MILL_GPU_FAILED && !sim->recorder.failed) {
     sim->recorder.error = epoch->error;
     sim->recorder.failed = 1;
@@ -122,8 +134,7 @@ static void record(struct batch *batch)
   if (!sim->recorder.failed) {
     g->first = epoch->ordered.first;
     g->steps = epoch->ordered.steps;
-    if (samples)
-      memcpy(g->sample, batch->half->sample + batch->recorded * samples, g->steps * (uint64_t)gpu->net.samples * sizeof(double));
+    take_samples(batch, g);
     keep_histories(sim, &epoch->ordered);
     mill_record_ordered(sim, g, &epoch->ordered);
     gpu->synaptic_events += gpu->due_events; /* a spike's events take place in the next epoch */
@@ -147,8 +158,7 @@ static void work(void *self, uint32_t worker)
   struct batch *batch = self;
   uint32_t looks = 0;
   while (worker || batch->recorded < batch->epochs) {
-    if (worker == 0 &&
-        __atomic_load_n(&batch->sim->gpu->epoch[batch->recorded].phase, __ATOMIC_ACQUIRE) != MILL_GPU_LANDED) {
+    if (worker == 0 && __atomic_load_n(&batch->sim->gpu->epoch[batch->recorded].phase, __ATOMIC_ACQUIRE) != MILL_GPU_LANDED) {
       record(batch);
       looks = 0;
       continue;

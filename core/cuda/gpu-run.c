@@ -160,7 +160,9 @@ static int ask_results(struct mill_gpu *gpu, uint32_t h, struct mill_error *erro
   struct mill_gpu_half *half = &gpu->half[h];
   const struct mill_cuda_driver *call = &gpu->cuda->call;
   const struct mill_device_network *net = &gpu->net;
-  const uint64_t samples = (uint64_t)MILL_DEVICE_EPOCHS * net->epoch_steps * net->samples * sizeof(double);
+  const int64_t first = half->batch->first, every = net->sample_every,
+                end = first + (int64_t)((half->epochs - UINT64_C(1)) * net->epoch_steps + half->last_steps);
+  const uint64_t row = net->samples * sizeof(double), samples = every ? (uint64_t)(end / every - first / every) * row : 0;
   int code = call->event_record(half->done, gpu->stream);
   if (!code)
     code = call->stream_wait(gpu->copies, half->done, 0);
@@ -170,7 +172,7 @@ static int ask_results(struct mill_gpu *gpu, uint32_t h, struct mill_error *erro
     code = call->download_async(half->spike, net->spike + h * net->capacity * sizeof *half->spike,
                                 half->landing * sizeof *half->spike, gpu->copies);
   if (!code && samples)
-    code = call->download_async(half->sample, net->sample + h * samples, samples, gpu->copies);
+    code = call->download_async(half->sample, net->sample + h * net->sample_rows * row, samples, gpu->copies);
   if (!code)
     code = call->event_record(half->ready, gpu->copies);
   return mill_cuda_check(gpu->cuda, code, "asking for spikes", error);

@@ -23,7 +23,7 @@ struct mill_gpu_half {
   struct mill_device_batch *result;  /* counts */
   struct mill_device_spike *spike;   /* [landing] the first spikes; grows when there are more */
   uint64_t landing;                  /* spikes that are copied before their number is known */
-  double *sample;
+  double *sample;                    /* [sample_rows][samples] */
   mill_cu_event done, ready;
   mill_cu_graph_exec graph;          /* all epochs of the half */
   uint32_t epochs, last_steps;       /* in flight; steps of the last of them */

@@ -38,7 +38,8 @@ static __device__ __forceinline__ uint32_t mill_advance(const mill_device_networ
     MILL_RECEPTORS(MILL_D_RECEIVE_)
     mask |= (uint32_t)(mill_step(&s, &p, &in) != 0) << k;
     if (pop.variables && (in.step + 1) % net.sample_every == 0) {
-      double *sample = net.sample + ((uint64_t)now.slot * net.epoch_steps + k) * net.samples;
+      const uint64_t row = (uint64_t)((in.step + 1) / net.sample_every - now.batch->first / net.sample_every - 1);
+      double *sample = net.sample + ((uint64_t)now.half * net.sample_rows + row) * net.samples;
       for (uint32_t v = 0; v < pop.variables; v++) {
         const uint32_t place = pop.variable[v].place[i], state = pop.variable[v].state;
         double value = 0;

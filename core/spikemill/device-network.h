@@ -140,9 +140,10 @@ struct mill_device_network {
   uint64_t capacity;
   MILL_AT(struct mill_device_spike) due;              /* [2][neurons] of the last epoch of either parity */
   MILL_AT(const void) current;                        /* [2][rows][MILL_DEVICE_EPOCHS · epoch_steps] of mill_real */
-  MILL_AT(double) sample;                             /* [2][MILL_DEVICE_EPOCHS · epoch_steps][samples], steps that are not recorded unused */
+  MILL_AT(double) sample;                             /* [2][sample_rows][samples] after each step of the batch that is recorded */
   int64_t sample_every;          /* steps; 0: nothing is recorded */
-  uint32_t samples, current_rows;
+  uint32_t samples, sample_rows; /* values of a sample; steps of a batch that are recorded, at most */
+  uint32_t current_rows, reserved;
   uint32_t neurons, populations, projections, slices;
   uint32_t epoch_steps;
   uint32_t every_row;            /* 1: all rows of plastic projections are due in every epoch, and are visited to its end */
