@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "memory.h"
 #include "registry.h"
@@ -15,6 +17,7 @@
 static pthread_mutex_t note_lock = PTHREAD_MUTEX_INITIALIZER;
 static void (*note_sink)(const char *line, void *self);
 static void *note_self;
+static _Thread_local struct mill_notes *given;
 
 void mill_note_set(void (*sink)(const char *line, void *self), void *self)
 {
@@ -24,6 +27,36 @@ void mill_note_set(void (*sink)(const char *line, void *self), void *self)
   pthread_mutex_unlock(&note_lock);
 }
 
+void mill_notes_once(struct mill_notes *notes)
+{
+  given = notes;
+}
+
+void mill_notes_free(struct mill_notes *notes)
+{
+  for (size_t i = 0; i < notes->count; i++)
+    free(notes->text[i]);
+  free(notes->text);
+  *notes = (struct mill_notes){0};
+}
+
+/* Whether a note was given already; keeps it when not, as far as there is memory. */
+static int is_known(struct mill_notes *notes, const char *line)
+{
+  char **bigger;
+  for (size_t i = 0; i < notes->count; i++) {
+    if (strcmp(notes->text[i], line) == 0)
+      return 1;
+  }
+  bigger = realloc(notes->text, (notes->count + 1) * sizeof *bigger);
+  if (bigger) {
+    notes->text = bigger;
+    notes->text[notes->count] = strdup(line);
+    notes->count += notes->text[notes->count] != NULL;
+  }
+  return 0;
+}
+
 void mill_note(const char *format, ...)
 {
   char line[1536];
@@ -31,6 +64,8 @@ void mill_note(const char *format, ...)
   va_start(arguments, format);
   mill_text_vformat(line, sizeof line, format, arguments);
   va_end(arguments);
+  if (given && is_known(given, line))
+    return;
   pthread_mutex_lock(&note_lock);
   if (note_sink)
     note_sink(line, note_self);

@@ -239,27 +239,39 @@ static uint32_t largest_population(const struct mill_netfile *net)
   return most;
 }
 
-static int read_strategy(struct mill_netfile *net, struct mill_error *error)
+/* Whether the GPU is taken. An auto that takes the CPU although there is a GPU keeps the reason. */
+static int takes_gpu(struct mill_netfile *net)
+{
+  char why[512];
+  if (net->backend != 0)
+    return net->backend == 2;
+  if (!mill_gpu_present(why, sizeof why) || !mill_gpu_serves(net, why, sizeof why)) {
+    mill_text_format(net->cpu_reason, sizeof net->cpu_reason, "%s", why);
+    return 0;
+  }
+  return 1;
+}
+
+static int read_strategy(struct mill_netfile *net, int gpu, struct mill_error *error)
 {
   struct strategy_values v = {0};
   struct mill_place place = {net->ini, mill_ini_section_find(net->ini, "strategy")};
   const struct mill_given given = {&place, &net->defines, net->folder};
   struct mill_param_table tables[3] = {{strategy_specs, COUNT(strategy_specs)}, {0}, {0}};
   const char *delivery, *plasticity;
-  char why[256];
   int rc = -1;
   if (mill_section_parse(net, &place, strategy_specs, COUNT(strategy_specs), &v, error) < 0)
     goto done;
-  net->on_gpu = net->backend == 2 || (net->backend == 0 && mill_gpu_serves(net, why, sizeof why) && mill_gpu_present());
-  delivery = strcmp(v.delivery, "auto") != 0      ? v.delivery
-             : net->on_gpu                        ? "shared-memory"
-             : largest_population(net) <= 65536   ? "row-wise"
-                                                  : "cache-aware";
+  net->on_gpu = gpu && takes_gpu(net);
+  delivery = strcmp(v.delivery, "auto") != 0    ? v.delivery
+             : net->on_gpu                      ? "shared-memory"
+             : largest_population(net) <= 65536 ? "row-wise"
+                                                : "cache-aware";
   plasticity = strcmp(v.plasticity, "auto") != 0 ? v.plasticity : "event-driven";
   if (mill_choice_load(&given, "delivery", MILL_DELIVERY, delivery, &net->delivery, error) < 0 ||
       mill_choice_load(&given, "plasticity", MILL_PLASTICITY, plasticity, &net->plasticity, error) < 0)
     goto done;
-  net->on_gpu = net->backend == 2 || (net->on_gpu && mill_gpu_serves(net, why, sizeof why));
+  net->on_gpu = net->on_gpu && takes_gpu(net); /* now that the strategies are known */
   net->history_words = (uint32_t)v.history_words;
   tables[1].specs = net->delivery.plugin->params;
   tables[1].count = net->delivery.plugin->param_count;
@@ -315,7 +327,7 @@ static int check_sections(const struct mill_netfile *net, struct mill_error *err
   return 0;
 }
 
-int mill_netfile_read(const char *path, const char *const *overrides, size_t override_count, struct mill_netfile **netfile,
+int mill_netfile_read(const char *path, const char *const *overrides, size_t override_count, int gpu, struct mill_netfile **netfile,
                       struct mill_error *error)
 {
   struct mill_netfile *net = calloc(1, sizeof *net);
@@ -330,7 +342,7 @@ int mill_netfile_read(const char *path, const char *const *overrides, size_t ove
   if (mill_ini_read(path, overrides, override_count, &net->ini, error) < 0 || check_sections(net, error) < 0 ||
       mill_defines_read(net->ini, &net->defines, error) < 0 || read_simulation(net, error) < 0 ||
       mill_populations_read(net, error) < 0 || mill_projections_read(net, error) < 0 || mill_stimuli_read(net, error) < 0 ||
-      read_strategy(net, error) < 0 || mill_record_read(net, error) < 0)
+      read_strategy(net, gpu, error) < 0 || mill_record_read(net, error) < 0)
     goto failed;
   *netfile = net;
   return 0;

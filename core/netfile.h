@@ -65,6 +65,7 @@ struct mill_netfile {
   int off_grid;                /* 1: allowed */
   int backend;                 /* 0 auto, 1 cpu, 2 cuda */
   int on_gpu;                  /* what that means here */
+  char cpu_reason[512];        /* of auto: why the GPU that there is is not taken; "": it is, or there is none */
   struct mill_choice delivery, plasticity;
   uint32_t history_words;      /* usable words of the histories of plastic synapses' targets */
   uint32_t population_count, projection_count, stimulus_count;
@@ -74,9 +75,10 @@ struct mill_netfile {
   struct mill_record_setup record;
 };
 
-/* Reads and checks. `overrides` as for mill_ini_read. Returns 0 with *netfile to be freed, or -1. */
-int mill_netfile_read(const char *path, const char *const *overrides, size_t override_count, struct mill_netfile **netfile,
-                      struct mill_error *error);
+/* Reads and checks. `overrides` as for mill_ini_read; with gpu 0 no GPU is taken, nor looked for. Returns 0 with *netfile to be freed, or
+   -1. */
+int mill_netfile_read(const char *path, const char *const *overrides, size_t override_count, int gpu,
+                      struct mill_netfile **netfile, struct mill_error *error);
 void mill_netfile_free(struct mill_netfile *netfile);
 
 #endif

@@ -28,6 +28,14 @@ extern const struct mill_host mill_host;
 
 /* Where host->note goes: NULL (default) writes to stderr. The sink is never called by two threads at once. */
 void mill_note_set(void (*sink)(const char *line, void *self), void *self);
+/* Notes that were given. While this thread has such a list, a note of it that is there already is not given again. NULL ends that; the list is to
+   be freed, and begins as zeros. */
+struct mill_notes {
+  char **text;
+  size_t count;
+};
+void mill_notes_once(struct mill_notes *notes);
+void mill_notes_free(struct mill_notes *notes);
 /* What host->interrupted asks; NULL (default): nobody, it says 0. Set before plugins work. */
 void mill_interrupt_set(int (*asked)(void));
 void mill_note(const char *format, ...) __attribute__((format(printf, 1, 2)));

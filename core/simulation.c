@@ -45,11 +45,11 @@ static int open_gpu(struct mill_simulation *sim, struct mill_error *error)
   return -1;
 }
 
-int mill_simulation_open(const char *path, const struct mill_options *options, struct mill_simulation **simulation,
-                         struct mill_error *error)
+/* *by_choice: the GPU was taken, and the user did not ask for it. */
+static int open_once(const char *path, const struct mill_options *options, int gpu, int *by_choice,
+                     struct mill_simulation **simulation, struct mill_error *error)
 {
   struct mill_simulation *sim = calloc(1, sizeof *sim);
-  double start = mill_seconds();
   uint64_t held = mill_memory_held(), limit;
   if (!sim)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
@@ -60,8 +60,9 @@ int mill_simulation_open(const char *path, const struct mill_options *options, s
     mill_fail(error, MILL_RESOURCES, "out of memory");
     goto failed;
   }
-  if (mill_netfile_read(path, options->overrides, options->override_count, &sim->file, error) < 0)
+  if (mill_netfile_read(path, options->overrides, options->override_count, gpu, &sim->file, error) < 0)
     goto failed;
+  *by_choice = sim->file->on_gpu && sim->file->backend == 0;
   if (sim->file->on_gpu && open_gpu(sim, error) < 0)
     goto failed;
   sim->config = mill_ini_text(sim->file->ini);
@@ -81,13 +82,44 @@ int mill_simulation_open(const char *path, const struct mill_options *options, s
   if ((sim->gpu && mill_gpu_build(sim, error) < 0) || mill_record_open(sim, error) < 0 ||
       (sim->gpu && mill_gpu_ready(sim, error) < 0))
     goto failed;
-  sim->setup_s = mill_seconds() - start;
   sim->memory_bytes = mill_memory_held() - held;
   *simulation = sim;
   return 0;
 failed:
   mill_simulation_free(sim);
   return -1;
+}
+
+static void note_cpu(const char *why)
+{
+  mill_note("the CPU simulates and not the GPU (backend = auto): %s", why);
+}
+
+/* With a GPU that nobody asked for and that fails, once more without it. */
+int mill_simulation_open(const char *path, const struct mill_options *options, struct mill_simulation **simulation,
+                         struct mill_error *error)
+{
+  const double start = mill_seconds();
+  struct mill_error first = {0}, second = {0};
+  struct mill_notes notes = {0};
+  int by_choice = 0, again = 0, rc;
+  mill_notes_once(&notes);
+  rc = open_once(path, options, 1, &by_choice, simulation, &first);
+  if (rc < 0 && by_choice) {
+    rc = open_once(path, options, 0, &again, simulation, &second);
+    if (rc == 0 || strcmp(first.text, second.text) != 0)
+      note_cpu(first.text);
+    first = second;
+  } else if (rc == 0 && (*simulation)->file->cpu_reason[0]) {
+    note_cpu((*simulation)->file->cpu_reason);
+  }
+  mill_notes_once(NULL);
+  mill_notes_free(&notes);
+  if (rc == 0)
+    (*simulation)->setup_s = mill_seconds() - start;
+  else if (error)
+    *error = first;
+  return rc;
 }
 
 int mill_simulation_advance(struct mill_simulation *sim, int64_t steps, struct mill_error *error)

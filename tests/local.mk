@@ -76,6 +76,7 @@ test_scripts = \
   tests/exports.test \
   tests/generate-command.test \
   tests/golden-counters.test \
+  tests/gpu-auto.test \
   tests/gpu-errors.test \
   tests/gpu-hashes.test \
   tests/gpu-run.test \
@@ -237,6 +238,7 @@ CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/random-networks \
   tests/gpu-networks \
   tests/gpu-results \
+  tests/gpu-auto.test \
   tests/gpu-errors.test \
   tests/formats-foreign \
   tests/checkpoint.test \

@@ -39,7 +39,8 @@ int mill_gpu_serves(const struct mill_netfile *file, char *why, size_t size)
     const struct mill_plugin *rule = file->projection[i].synapse.plugin;
     plastic |= mill_plastic_is(&file->projection[i]);
     if (mill_plastic_is(&file->projection[i]) && (!rule->source || !(rule->flags & MILL_CUDA))) {
-      mill_text_format(why, size, "synapse rule `%s` of projection `%s` has no text for a GPU", rule->name, file->projection[i].name);
+      mill_text_format(why, size, "synapse rule `%s` of projection `%s` has no text for a GPU", rule->name,
+                       file->projection[i].name);
       return 0;
     }
   }
@@ -54,10 +55,17 @@ int mill_gpu_serves(const struct mill_netfile *file, char *why, size_t size)
   return 1;
 }
 
-int mill_gpu_present(void)
+int mill_gpu_present(char *why, size_t size)
 {
   struct mill_compiler *compiler = NULL;
-  const int present = mill_cuda_present() && mill_compiler_open(&compiler, NULL) == 0;
+  struct mill_error error = {0};
+  int present;
+  *why = 0;
+  if (!mill_cuda_present())
+    return 0;
+  present = mill_compiler_open(&compiler, &error) == 0;
+  if (!present)
+    mill_text_format(why, size, "%s", error.text);
   mill_compiler_close(compiler);
   return present;
 }
@@ -101,8 +109,8 @@ static int check_room(const struct mill_simulation *sim, struct mill_error *erro
     const struct mill_weighing *w = &sim->weighing[i];
     const uint64_t n = sim->rows[i].synapses;
     uint64_t one = n ? mill_rows_device_bytes(sim->population[p->source].size, n, &gpu->cut[p->target],
-                                                    mill_weight_is_number(w) ? 0 : 16, w->delay_bits)
-                           : 0;
+                                              mill_weight_is_number(w) ? 0 : 16, w->delay_bits)
+                     : 0;
     synapses += n;
     one += n ? mill_gpu_plastic_bytes(sim, i) : 0;
     bytes += one;

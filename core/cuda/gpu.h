@@ -76,8 +76,9 @@ struct mill_gpu {
 /* Whether a network can run on a GPU (with its delivery, when one is chosen already): 1, or 0 with the reason in why[size]. Asks nothing of
    the machine. */
 int mill_gpu_serves(const struct mill_netfile *file, char *why, size_t size);
-/* Whether this machine has one, and the compiler for it. Makes no context, which takes a tenth of a second. */
-int mill_gpu_present(void);
+/* Whether this machine has one, and the compiler for it: 1, or 0 with what is missing beside a GPU in why[size], "" when there is none. Makes no
+   context, which takes a tenth of a second. */
+int mill_gpu_present(char *why, size_t size);
 /* Whether the device evaluates a stimulus of this plugin: it gives events, and has a text for it. */
 int mill_gpu_has_events(const struct mill_plugin *plugin);
 
