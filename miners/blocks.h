@@ -56,6 +56,7 @@ struct blocks {
   struct block_worker *worker; /* [workers] */
   uint32_t rows;               /* room for so many */
   uint64_t bytes;              /* room for so many of the machines of a block */
+  uint64_t beside;             /* of the counter's memory, what is not for blocks */
 };
 
 /* The candidates numbered which[0 … count - 1] of a batch, or the first `count`. */
@@ -190,7 +191,7 @@ static inline void blocks_close(struct blocks *b)
 static inline int blocks_open(struct blocks *b, const struct mill_host *host, const struct mill_counter_input *in,
                               struct mill_error *error)
 {
-  *b = (struct blocks){host, in, NULL, 0, 0};
+  *b = (struct blocks){host, in, NULL, 0, 0, 0};
   b->worker = (struct block_worker *)host->allocate("blocks of episodes", in->workers, sizeof *b->worker);
   int failed = !b->worker;
   for (uint32_t i = 0; !failed && i < in->workers; i++) {
@@ -200,15 +201,35 @@ static inline int blocks_open(struct blocks *b, const struct mill_host *host, co
   return failed ? host->fail(error, MILL_RESOURCES, "no memory for %u threads and %u types", in->workers, in->types) : 0;
 }
 
-/* Makes room for blocks of episodes of `length` nodes with machines of `bytes`. */
-static inline int blocks_room(struct blocks *b, uint32_t length, uint64_t bytes, struct mill_error *error)
+/* What the workers hold with room for so many rows and machines of so many bytes. */
+static inline uint64_t blocks_bytes(const struct blocks *b, uint64_t rows, uint64_t bytes)
+{
+  return b->in->workers * (sizeof *b->worker + b->in->types * sizeof(uint16_t) +
+                           rows * (BLOCK * sizeof(uint64_t) + sizeof(uint64_t[WORDS])) + bytes);
+}
+
+static inline int blocks_fit(const struct blocks *b, uint64_t rows, uint64_t bytes)
+{
+  return b->beside <= b->in->memory && blocks_bytes(b, rows, bytes) <= b->in->memory - b->beside;
+}
+
+/* Rows for a block of so many episodes of `length` nodes. */
+static inline uint32_t blocks_rows(const struct blocks *b, uint32_t episodes, uint32_t length)
+{
+  return (episodes * length < b->in->types ? episodes * length : b->in->types) + 1;
+}
+
+/* Makes room for so many rows and for machines of `bytes`, which fit; keeps what there is as far as it fits too. */
+static inline int blocks_room(struct blocks *b, uint32_t rows, uint64_t bytes, struct mill_error *error)
 {
   const struct mill_host *host = b->host;
-  const uint32_t rows = BLOCK * length < b->in->types ? BLOCK * length + 1 : b->in->types + 1;
+  const uint32_t more_rows = rows > b->rows ? rows : b->rows;
+  const uint64_t more_bytes = bytes > b->bytes ? bytes : b->bytes;
   if (rows <= b->rows && bytes <= b->bytes)
     return 0;
-  b->rows = rows > b->rows ? rows : b->rows;
-  b->bytes = bytes > b->bytes ? bytes : b->bytes;
+  const int both = blocks_fit(b, more_rows, more_bytes);
+  b->rows = both ? more_rows : rows;
+  b->bytes = both ? more_bytes : bytes;
   for (uint32_t i = 0; i < b->in->workers; i++) {
     struct block_worker *w = &b->worker[i];
     host->release(w->nodes);
@@ -219,7 +240,7 @@ static inline int blocks_room(struct blocks *b, uint32_t length, uint64_t bytes,
     w->tile.row = (uint64_t(*)[WORDS])host->allocate("rows of tiles", b->rows, sizeof *w->tile.row);
     if (!w->nodes || !w->machines || !w->tile.row)
       return host->fail(error, MILL_RESOURCES,
-                        "no memory for blocks of episodes of %u nodes: %llu bytes of machines for each thread", length,
+                        "no memory for blocks of episodes: %u rows and %llu bytes of machines for each thread", b->rows,
                         (unsigned long long)b->bytes);
   }
   return 0;
@@ -237,10 +258,20 @@ static inline int blocks_count(struct blocks *b, const struct method *method, co
   if (!count || !b->in->events)
     return 0;
   uint64_t blocks = (count + most * workers - 1) / (most * workers) * workers; /* as many for each worker */
-  const uint32_t block = (uint32_t)((count + blocks - 1) / blocks);
+  uint32_t block = (uint32_t)((count + blocks - 1) / blocks);
+  while (block > 1 && !blocks_fit(b, blocks_rows(b, block, candidates->level), each * block))
+    block--;
+  const uint32_t rows = blocks_rows(b, block, candidates->level);
+  if (!blocks_fit(b, rows, each * block))
+    return b->host->fail(error, MILL_RESOURCES,
+                         "an episode of %u node%s takes %llu bytes on %u thread%s, and the counter's part of memory is %llu: raise "
+                         "memory, or take fewer threads",
+                         candidates->level, candidates->level == 1 ? "" : "s",
+                         (unsigned long long)(b->beside + blocks_bytes(b, rows, each * block)), b->in->workers,
+                         workers == 1 ? "" : "s", (unsigned long long)b->in->memory);
   struct pass pass = {b, method, self, candidates, which, count, block, each, counts};
   blocks = (count + (uint64_t)block - 1) / block;
-  if (blocks_room(b, candidates->level, each * block, error))
+  if (blocks_room(b, rows, each * block, error))
     return -1;
   b->host->each(b->in->team, blocks, take_block, &pass);
   return 0;

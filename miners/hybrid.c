@@ -86,6 +86,8 @@ static int open_counter(const struct mill_host *host, const void *block, const s
     close_counter(counter);
     return -1;
   }
+  const uint64_t bounds = bounds_bytes(input); /* both have them, and half of the rest each */
+  counter->ptpe.blocks.beside = counter->map.beside = bounds < input->memory ? bounds + (input->memory - bounds) / 2 : bounds;
   *self = counter;
   return 0;
 }

@@ -39,6 +39,11 @@ struct bounds {
   uint32_t *most; /* [types][intervals]: the most events of a type within the high bound of an interval; 0: not known yet */
 };
 
+static inline uint64_t bounds_bytes(const struct mill_counter_input *in)
+{
+  return (uint64_t)in->types * in->interval_count * sizeof(uint32_t);
+}
+
 static inline int bounds_open(struct bounds *b, const struct mill_host *host, const struct mill_counter_input *in,
                               struct mill_error *error)
 {

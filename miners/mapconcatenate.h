@@ -61,6 +61,7 @@ struct mapconcatenate {
   uint32_t *start;           /* [segment_room + 1]: those of its candidate k are start[k] … start[k + 1] - 1 */
   struct tuple *tuple;       /* [tuple_room] */
   uint32_t segment_room, tuple_room;
+  uint64_t beside; /* of the counter's memory, what is not for this: the bounds, and more */
 };
 
 /* Candidates first … first + count - 1 of a batch. */
@@ -328,7 +329,7 @@ static inline uint64_t map_bytes(const struct mapconcatenate *self, uint64_t mac
 {
   const struct map_worker *w = self->worker;
   const uint64_t each =
-      self->in->types * sizeof *w->nodes + machine + longest * (sizeof *w->rest + sizeof *w->last + sizeof *w->known);
+      sizeof *w + self->in->types * sizeof *w->nodes + machine + longest * (sizeof *w->rest + sizeof *w->last + sizeof *w->known);
   return self->in->workers * each + (self->segments + UINT64_C(1)) * sizeof *self->cut;
 }
 
@@ -391,8 +392,8 @@ static inline int too_little(const struct mapconcatenate *self, const struct mil
       error, MILL_RESOURCES,
       "an episode of %u node%s takes %llu bytes on %u thread%s, and the counter's part of memory is %llu: raise memory, or "
       "take fewer threads or more segments",
-      c->level, c->level == 1 ? "" : "s", (unsigned long long)least, self->in->workers, self->in->workers == 1 ? "" : "s",
-      (unsigned long long)self->in->memory);
+      c->level, c->level == 1 ? "" : "s", (unsigned long long)(self->beside + least), self->in->workers,
+      self->in->workers == 1 ? "" : "s", (unsigned long long)self->in->memory);
 }
 
 /* Makes room for the candidates' machines, for segments of so many events, and with what is left of the memory for groups of as many
@@ -400,7 +401,8 @@ static inline int too_little(const struct mapconcatenate *self, const struct mil
 static inline int make_room(struct mapconcatenate *self, const struct mill_candidates *c, uint64_t machine, uint32_t longest,
                             struct mill_error *error)
 {
-  const uint64_t all = (uint64_t)c->count * self->segments, wanted = all < SEGMENTS ? all : SEGMENTS, memory = self->in->memory;
+  const uint64_t all = (uint64_t)c->count * self->segments, wanted = all < SEGMENTS ? all : SEGMENTS,
+                 memory = self->in->memory > self->beside ? self->in->memory - self->beside : 0;
   machine = machine > self->machine_bytes ? machine : self->machine_bytes;
   longest = longest > self->longest ? longest : self->longest;
   const uint64_t fixed = map_bytes(self, machine, longest);
@@ -471,7 +473,7 @@ static inline int mapconcatenate_open(struct mapconcatenate *self, const struct 
                                       const struct mill_counter_input *in, const struct bounds *bounds, int64_t segments,
                                       struct mill_error *error)
 {
-  *self = (struct mapconcatenate){.host = host, .in = in, .bounds = bounds, .segments = 1};
+  *self = (struct mapconcatenate){.host = host, .in = in, .bounds = bounds, .segments = 1, .beside = bounds_bytes(in)};
   if (segments & (segments - 1))
     return host->fail(error, MILL_USAGE, "segments: expected a power of two, or 0 for one that is not below the threads");
   while (self->segments < (segments ? (uint64_t)segments : in->workers))

@@ -20,7 +20,9 @@ static inline void ptpe_close(struct ptpe *ptpe, const struct mill_host *host)
 static inline int ptpe_open(struct ptpe *ptpe, const struct mill_host *host, const struct mill_counter_input *input,
                             struct mill_error *error)
 {
-  return blocks_open(&ptpe->blocks, host, input, error) || bounds_open(&ptpe->bounds, host, input, error) ? -1 : 0;
+  const int failed = blocks_open(&ptpe->blocks, host, input, error) || bounds_open(&ptpe->bounds, host, input, error);
+  ptpe->blocks.beside = bounds_bytes(input);
+  return failed ? -1 : 0;
 }
 
 /* In the memory of an episode; the machine of its nodes follows. */

@@ -155,10 +155,11 @@ static int check_level(const struct mine *m, const struct level *level)
   return 1;
 }
 
-/* What a counter may hold: those that work on segments take something in any case. */
+/* What a counter may hold: those that work on blocks or segments take something in any case. */
 static uint64_t memory_of(int c, uint64_t memory, uint32_t events, uint32_t threads)
 {
-  return memory + (c == MAPCONCATENATE || c == HYBRID ? 20000 + UINT64_C(40) * events * threads : 0);
+  const uint64_t least = 30000 + (20000 + UINT64_C(70) * events) * threads;
+  return memory + (c == HYBRID ? 2 * least : c == MAPCONCATENATE || c == PTPE || c == TWO_PASS || c == A2 ? least : 0);
 }
 
 /* Mines with every counter. Returns whether all was right. */

@@ -8,6 +8,7 @@ check_PROGRAMS += \
   tests/bands-static \
   tests/connect \
   tests/convert \
+  tests/counter-memory \
   tests/counters \
   tests/counting \
   tests/connect-statistics \
@@ -244,6 +245,7 @@ CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/checkpoint.test \
   tests/commands.test \
   tests/convert-command.test \
+  tests/counter-memory \
   tests/counters \
   tests/compare.test \
   tests/generate-command.test \
