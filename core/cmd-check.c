@@ -11,10 +11,12 @@
 #include <cJSON.h>
 #include <spikemill/mining.h>
 #include "memory.h"
+#include "mining-private.h"
 #include "plastic.h"
 #include "simulation.h"
 #include "stream.h"
 #include "text.h"
+#include "threads.h"
 #include "variant.h"
 
 struct request {
@@ -193,12 +195,58 @@ static void print_job(const struct mill_mining *mining, const struct mill_mining
   fputs(mill_mining_config(mining), stdout);
 }
 
+/* Whether a job says anything of a spike file. */
+static int names_spikes(const struct request *q, int *named, struct mill_error *error)
+{
+  static const char *const keys[] = {"spikes", "columns", "tick"};
+  const struct mill_ini_section *section;
+  struct mill_ini *ini;
+  *named = 0;
+  if (mill_ini_read(q->common.path, (const char *const *)q->common.overrides.text, q->common.overrides.count, &ini, error) < 0)
+    return -1;
+  section = mill_ini_section_find(ini, "mining");
+  for (size_t i = 0; section && i < sizeof keys / sizeof *keys; i++)
+    *named |= mill_ini_entry_find(section, keys[i]) != NULL;
+  mill_ini_free(ini);
+  return 0;
+}
+
+/* A job for `run --mine`. */
+static int check_live(const struct request *q, struct mill_error *error)
+{
+  static const char *const ties[] = {[MILL_TIES_ORDER] = "order", [MILL_TIES_STRICT] = "strict"};
+  struct mill_job *job;
+  cJSON *object;
+  int rc = 0;
+  if (mill_mining_check_live(q->common.path, (const char *const *)q->common.overrides.text, q->common.overrides.count, &job,
+                             error) < 0)
+    return -1;
+  const uint32_t threads = job->threads ? job->threads : mill_processors();
+  if (q->common.json) {
+    object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "version", mill_version());
+    cJSON_AddStringToObject(object, "config", q->common.path);
+    cJSON_AddNullToObject(object, "input"); /* of the run */
+    cJSON_AddStringToObject(object, "counter", job->counter.plugin->name);
+    cJSON_AddStringToObject(object, "backend", "cpu");
+    mill_json_int(object, "threads", threads);
+    cJSON_AddStringToObject(object, "ties", ties[job->ties]);
+    rc = mill_json_print(object, error);
+  } else if (!q->common.quiet) {
+    printf("the job names no spikes: those of a run are mined as they come, by spikemill run NET.ini --mine %s\n", q->common.path);
+    printf("%s on cpu, %u thread%s\n", job->counter.plugin->name, threads, threads == 1 ? "" : "s");
+    fputs(job->config, stdout);
+  }
+  mill_job_free(job);
+  return rc;
+}
+
 static int check_job(struct request *q, struct mill_error *error)
 {
   struct mill_mining *mining = NULL;
   struct mill_mining_report report;
   char threads[24];
-  int rc = 0;
+  int rc = 0, named;
   for (size_t i = 0; i < COUNT; i++) {
     if (rows[i].key && q->common.given >> i & 1)
       return mill_fail(error, MILL_USAGE, "--%s is for networks, and %s is a mining job; --set gives its keys", rows[i].option.name,
@@ -207,6 +255,10 @@ static int check_job(struct request *q, struct mill_error *error)
   mill_text_format(threads, sizeof threads, "%lld", (long long)q->threads);
   if (q->threads && mill_override_set(&q->common.overrides, "threads", "mining.threads", threads, error) < 0)
     return -1;
+  if (names_spikes(q, &named, error) < 0)
+    return -1;
+  if (!named)
+    return check_live(q, error);
   if (mill_mining_open(q->common.path, (const char *const *)q->common.overrides.text, q->common.overrides.count, &mining, error) <
       0)
     return -1;
@@ -237,7 +289,7 @@ int mill_cmd_check(int argc, char **argv)
     mill_request_usage(
         stdout, "check NET.ini|JOB.ini [option]…",
         "Validates a network file and prints what would run, the memory it needs and the quantum of each receptor; or a\n"
-        "mining job and prints its recording and every value that would be used.",
+        "mining job and prints its recording, or that it is for `run --mine`, and every value that would be used.",
         rows, COUNT);
   else if (rc == 0)
     rc = check(&q, &error);

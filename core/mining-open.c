@@ -180,11 +180,11 @@ static int set_times(struct mill_mining *m, struct mill_error *error)
                           bounded ? stop_of(m->stream) : m->last, error);
 }
 
-/* The model goes through the recording bin by bin. */
-static int check_bins(const struct mill_mining *m, struct mill_error *error)
+/* The model goes through a recording of `duration` ticks bin by bin. */
+static int check_bins(const struct mill_mining *m, double duration, struct mill_error *error)
 {
   const struct mill_significance_options *o = &m->job->significance;
-  const double bins = (double)m->duration * (double)m->stream->info.tick_ps / (double)o->bin;
+  const double bins = duration * (double)m->stream->info.tick_ps / (double)o->bin;
   if (o->kind == MILL_SIGNIFICANCE_NONE || bins <= BINS_MOST)
     return 0;
   return mill_place_fail(error, &m->job->place, "bin", "%s has %.3g of them, more than %.0g: expected longer ones", m->job->spikes,
@@ -208,7 +208,7 @@ static int take_events(struct mill_mining *m, struct mill_error *error)
   if (m->job->significance.kind != MILL_SIGNIFICANCE_NONE && m->events && !m->duration)
     return mill_fail(error, MILL_DATA, "%s: all events have one time: there are no rates, and so no tests of significance",
                      job->spikes);
-  return check_bins(m, error);
+  return check_bins(m, (double)m->duration, error);
 }
 
 /* Files beside that of the episodes are for one mining, and occurrences for counts, not for bounds of them. */
@@ -235,6 +235,9 @@ static int check_early(const struct mill_mining *m, struct mill_error *error)
   struct mill_error inner = {0};
   if (mill_counting_check(job->counter.plugin, job->counter.values, &inner) < 0)
     return mill_place_refuse(error, &job->place, inner.status, inner.text);
+  if ((m->live || m->windows.count) &&
+      check_bins(m, (double)(m->windows.count ? m->windows.length : m->stream->info.stop - m->stream->info.start), error) < 0)
+    return -1;
   if (job->truth && (m->live || m->windows.count) && mill_truth_read(job->truth, &none, &truth, error) < 0)
     return -1;
   mill_truth_free(truth);
@@ -309,6 +312,34 @@ int mill_mining_open_live(const char *job, const char *const *overrides, size_t 
   note_rest(m);
   *mining = m;
   return 0;
+}
+
+int mill_mining_check_live(const char *path, const char *const *overrides, size_t override_count, struct mill_job **job,
+                           struct mill_error *error)
+{
+  struct mill_mining *m = create(NULL, error);
+  struct mill_error inner = {0};
+  struct mill_ini *truth = NULL;
+  int rc = -1;
+  *job = NULL;
+  if (!m)
+    return -1;
+  m->live = 1;
+  if (mill_job_read_live(path, overrides, override_count, "a run", &m->job, error) < 0 || check_files(m, error) < 0)
+    goto done;
+  if (mill_counting_check(m->job->counter.plugin, m->job->counter.values, &inner) < 0) {
+    mill_place_refuse(error, &m->job->place, inner.status, inner.text);
+    goto done;
+  }
+  if (m->job->truth && mill_ini_read(m->job->truth, NULL, 0, &truth, error) < 0)
+    goto done;
+  *job = m->job;
+  m->job = NULL;
+  rc = 0;
+done:
+  mill_ini_free(truth);
+  mill_mining_free(m);
+  return rc;
 }
 
 int mill_mining_push(struct mill_mining *m, const struct mill_event *events, size_t n, struct mill_error *error)

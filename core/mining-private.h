@@ -38,4 +38,9 @@ struct mill_mining {
   void *self;
 };
 
+/* Reads a job for `run --mine`, which names no spikes, and finds what is wrong with it as far as that can be told without a network. *job is
+   to be freed. */
+int mill_mining_check_live(const char *path, const char *const *overrides, size_t override_count, struct mill_job **job,
+                           struct mill_error *error);
+
 #endif
