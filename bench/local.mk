@@ -11,6 +11,8 @@ bench_sections = \
   bench/sections/gpu-chunks \
   bench/sections/gpu-construction \
   bench/sections/gpu-delivery \
+  bench/sections/gpu-plasticity \
+  bench/sections/gpu-setup \
   bench/sections/latest-start \
   bench/sections/nest \
   bench/sections/plasticity \
@@ -18,5 +20,5 @@ bench_sections = \
   bench/sections/significance \
   bench/sections/supports \
   bench/sections/threads
-EXTRA_DIST += bench/report bench/sections/measure.py $(bench_sections)
+EXTRA_DIST += bench/report bench/draw.py bench/sections/measure.py bench/sections/peers.py $(bench_sections)
 EXTRA_PROGRAMS += bench/few-candidates

@@ -4,5 +4,6 @@ dist_man_MANS += \
   doc/spikemill-plugin.7
 EXTRA_DIST += \
   doc/benchmarks.md \
+  doc/figures \
   doc/formats.md \
   doc/plasticity.md

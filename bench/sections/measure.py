@@ -1,8 +1,19 @@
 """What the sections of ../report share: runs of spikemill in turns, medians and ranges, and Markdown.
 
-A section calls compare() or in_turns(), prints tables, and ends with commands(), which prints what was run as one would type it.
+A section calls compare() or in_turns(), prints tables, and ends with commands(), which prints what was run as one would type it. figure()
+prints a picture's place and its data, from which ../draw.py draws it.
+
+Environment, for the sections whose names begin with gpu:
+  BENCH_BACKEND=cpu        tries them where there is no GPU
+  BENCH_SIZES="20e3 1e6"   synapses, in place of their own list
+  BENCH_MS=200             biological time of a run
+  BENCH_KEEP=FILE          keeps what is measured there, and does not measure again what it finds, so that a section may be measured in
+                           several calls
+  BENCH_SECONDS=300        measures no more after that time, and leaves out what is missing
 """
 import concurrent.futures
+import csv
+import io
 import json
 import math
 import os
@@ -11,6 +22,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 SPIKEMILL = os.environ.get("SPIKEMILL", "./spikemill")
 BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -20,6 +32,12 @@ _scratch = tempfile.TemporaryDirectory()
 TMP = _scratch.name
 INTERVALS = "(0,5] (5,10] (10,15] ms"
 _typed = []  # the commands so far, each once
+_kept = {}  # of BENCH_KEEP: texts by key
+_begun = time.monotonic()
+
+
+class OutOfTime(Exception):
+    """There is something to be measured, and BENCH_SECONDS are over."""
 
 
 class Times:
@@ -42,8 +60,43 @@ def skip(reason):
     sys.exit(77)
 
 
+def kept(key, make):
+    """What make() returned for this key when it was last called, which may be long ago and elsewhere. It is something that JSON has."""
+    path = os.environ.get("BENCH_KEEP")
+    if path and not _kept:
+        _kept[""] = None
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                _kept.update((entry["key"], entry["value"]) for entry in map(json.loads, file))
+    if key not in _kept:
+        if time.monotonic() - _begun > float(os.environ.get("BENCH_SECONDS", "inf")):
+            raise OutOfTime
+        _kept[key] = make()
+        if path:
+            with open(path, "a", encoding="utf-8") as file:
+                print(json.dumps({"key": key, "value": _kept[key]}), file=file)
+    return _kept[key]
+
+
+def backend():
+    return os.environ.get("BENCH_BACKEND", "cuda")
+
+
+def sizes(*default):
+    """Numbers of synapses, as texts."""
+    return os.environ.get("BENCH_SIZES", " ".join(default)).split()
+
+
+def duration(default):
+    """Biological time of a run, in ms."""
+    return float(os.environ.get("BENCH_MS", default))
+
+
 def need_gpu():
-    found = json.loads(run_program([SPIKEMILL, "info", "device", "--json"]))["cuda"]
+    if backend() != "cuda":
+        print(f"On {backend()}, not on a GPU: for a trial of the section.\n")
+        return
+    found = kept("cuda", lambda: json.loads(run_program([SPIKEMILL, "info", "device", "--json"]))["cuda"])
     if not found["devices"]:
         skip(found.get("reason", "no GPU"))
     device = found["devices"][0]
@@ -70,15 +123,20 @@ def run_program(arguments):
     return answer.stdout
 
 
-def note(arguments):
-    """Keeps a command for commands(): folders by the names that a reader has for them, output folders left out."""
+def as_typed(arguments):
+    """A command with folders by the names that a reader has for them."""
     def shown(argument):
         for folder, name in ((EXAMPLES, "../examples"), (DATA, "$SPIKEMILL_DATA"), (BENCH, "../bench"), (TMP, ".")):
             if folder and argument.startswith(folder + os.sep):
                 return name + argument[len(folder):]
         return shlex.quote(argument)
 
-    line = " ".join(map(shown, arguments))
+    return " ".join(map(shown, arguments))
+
+
+def note(arguments):
+    """Keeps a command for commands(), output folders left out."""
+    line = as_typed(arguments)
     if line not in _typed:
         _typed.append(line)
 
@@ -103,11 +161,15 @@ def compare(arguments, repeat):
 
 
 def in_turns(command, variants, repeat):
-    """Runs each variant (name: arguments) once a round. Returns the reports of each by name."""
+    """Runs each variant (name: arguments) once a round. Returns the reports of each by name. With BENCH_KEEP, of runs that are there already;
+    a variant for which there was no time has fewer, perhaps none."""
     reports = {name: [] for name in variants}
-    for _ in range(repeat):
+    for turn in range(repeat):
         for name, arguments in variants.items():
-            reports[name].append(spikemill(command, arguments))
+            try:
+                reports[name].append(kept(f"{turn} {command} {as_typed(arguments)}", lambda: spikemill(command, arguments)))
+            except OutOfTime:
+                pass
     return reports
 
 
@@ -147,6 +209,31 @@ def table(head, rows):
     print("|", " | ".join(head), "|\n|" + "---|" * len(head))
     for row in rows:
         print("|", " | ".join(map(str, row)), "|")
+
+
+def spread(value, unit=""):
+    """Median and range of Times, of a number without a unit or of one with."""
+    return f"{number(value.median)}{unit} ({number(value.least)}–{number(value.most)})"
+
+
+def points(pairs):
+    """Points of a series from (x, Times)."""
+    return [(x, value.median, value.least, value.most) for x, value in pairs]
+
+
+def figure(name, title, x, y, measured, other=None):
+    """A picture's place and its data. x and y are (label, scale); measured and other name series of points (x, y) or (x, y, least, most),
+    those of `other` being from elsewhere. Series without points are left out."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(("figure", name, title))
+    writer.writerow(("x", *x))
+    writer.writerow(("y", *y))
+    for kind, series in (("measured", measured), ("other", other or {})):
+        for label, points in series.items():
+            for point in points:
+                writer.writerow((label, kind, *(f"{value:.4g}" for value in point), *("",) * (4 - len(point))))
+    print(f"\n![{title}](figures/{name}.svg)\n\n<details><summary>Its data</summary>\n\n```figure\n{out.getvalue()}```\n\n</details>\n")
 
 
 def commands(how):
