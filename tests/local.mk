@@ -28,6 +28,7 @@ check_PROGRAMS += \
   tests/golden \
   tests/gpu-networks \
   tests/gpu-results \
+  tests/gpu-plastic \
   tests/generate \
   tests/generate-law \
   tests/generate-truth \
@@ -103,10 +104,12 @@ test_headers = \
   tests/emulator.h \
   tests/german.h \
   tests/gpu.h \
+  tests/gpu-ways.h \
   tests/made.h \
   tests/mine.h \
   tests/mined.h \
   tests/net.h \
+  tests/plastic-networks.h \
   tests/random.h \
   tests/static-networks.h \
   tests/rows.h \
@@ -240,6 +243,7 @@ CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/gpu-networks \
   tests/gpu-results \
   tests/gpu-auto.test \
+  tests/gpu-plastic \
   tests/gpu-errors.test \
   tests/formats-foreign \
   tests/checkpoint.test \

@@ -4,73 +4,13 @@
 #include "net.h"
 
 #include <spikemill/device.h>
-#include "random.h"
+#include "plastic-networks.h"
 
-#define STEPS 700
-#define LONG_STEPS 1600 /* with paper-stdp, which acts after silences of 138 ms */
 #if defined(__SANITIZE_ADDRESS__)
 #define USUAL 4
 #else
 #define USUAL 20
 #endif
-
-enum { POPULATIONS = 4 };
-
-static void population(struct text *t, int index)
-{
-  put(t, "[population.p%d]\nsize = %u\n", index, 1 + draw(draw(4) ? 40 : 150));
-  switch (index == 0 ? 0 : 1 + draw(4)) {
-  case 0:
-    put(t, "model = poisson\nrate = %s\n", pick((const char *const[]){"0.5", "5", "60", "400", NULL}));
-    break;
-  case 1: /* fires in every step */
-    put(t, "model = lif-delta\nt_ref = 0.1\nv = 25\nv_th = 20\nv_reset = 20\n");
-    break;
-  default:
-    put(t, "model = lif-delta\nv = uniform(0, 22)\nt_ref = %s\n", pick((const char *const[]){"2", "0.5", "0.1", NULL}));
-  }
-}
-
-static void weights(struct text *t, const char *rule)
-{
-  if (strcmp(rule, "paper-stdp") == 0)
-    put(t, "weight = uniform(0, 3e-4)\nscale = 2e4\n");
-  else if (strcmp(rule, "static") == 0 || strcmp(rule, "stp") == 0)
-    put(t, "weight = %s\n",
-        pick((const char *const[]){"2", "-1.5", "normal(1, 0.7)", "uniform(-1, 3)", "lognormal(0, 0.5)", NULL}));
-  else
-    put(t, "weight = %s\nw_max = 6\n", pick((const char *const[]){"3", "uniform(0, 6)", "normal-clipped(3, 2, 0, 6)", NULL}));
-}
-
-static void projection(struct text *t, int index)
-{
-  static const char *const rules[] = {"stdp", "stdp-nearest", "stdp-triplet",   "paper-stdp",
-                                      "stp",  "static",       "no-closed-form", NULL};
-  static const char *const connect[] = {"fixed-probability(0.3)", "all-to-all", NULL};
-  static const char *const delays[] = {"0.1", "0.3", "1.5", "uniform(0.1, 10)", "uniform(0.1, 1)", "uniform(3, 10)", "10", NULL};
-  const char *rule = index == 0 ? "stdp" : pick(rules);
-  const uint32_t multapses = draw(3) == 0;
-  put(t, "[projection.c%d]\nsource = p%u\ntarget = p%u\n", index, draw(POPULATIONS), 1 + draw(POPULATIONS - 1));
-  put(t, "rule = %s\nmultapses = %s\nautapses = %s\n", multapses ? "fixed-total(200)" : pick(connect), multapses ? "yes" : "no",
-      multapses || draw(2) ? "yes" : "no");
-  put(t, "synapse = %s\ndelay = %s\n", rule, pick(delays));
-  weights(t, rule);
-  if (strncmp(rule, "stdp", 4) == 0 && strcmp(rule, "stdp-triplet") != 0)
-    put(t, "lambda = 0.05\nmu_plus = %s\nmu_minus = %s\ntau_plus = %s\n", pick((const char *const[]){"0", "1", "0.4", NULL}),
-        pick((const char *const[]){"0", "1", "0.4", NULL}), pick((const char *const[]){"1", "17", "200", NULL}));
-}
-
-static void make(struct text *t, uint32_t seed)
-{
-  random_seed(seed);
-  t->used = 0;
-  put(t, "[simulation]\nduration = 160\nseed = %u\nprecision = %s\naccumulate = %s\nt0 = %s\n", seed, draw(2) ? "single" : "double",
-      draw(2) ? "int32" : "int64", pick((const char *const[]){"0", "0", "16777211", "2147483643", NULL}));
-  for (int i = 0; i < POPULATIONS; i++)
-    population(t, i);
-  for (uint32_t i = 0, n = 3 + draw(3); i < n; i++)
-    projection(t, (int)i);
-}
 
 struct hashes {
   uint64_t spikes, weights, count;
@@ -113,9 +53,10 @@ static void vary(struct variant *v)
 }
 
 /* The network under a variant: whole; cut, with the weights asked for in between; or through a checkpoint into another variant. */
-static struct hashes run(const char *text, const struct variant *v, const struct variant *then)
+static struct hashes run(const struct plastic_network *n, const struct variant *v, const struct variant *then)
 {
-  const int64_t steps = strstr(text, "paper-stdp") ? LONG_STEPS : STEPS;
+  const int64_t steps = n->steps;
+  const char *text = n->text.buffer;
   struct mill_simulation *sim = net(text, v->overrides, v->threads);
   struct mill_error error;
   struct hashes h;
@@ -144,29 +85,20 @@ static struct hashes run(const char *text, const struct variant *v, const struct
   return h;
 }
 
-/* The rule without a closed form is one of the tests' own plugins. */
-static void add_plugins(void)
-{
-  const char *path = getenv("SPIKEMILL_PLUGIN_PATH"), *top = getenv("top_builddir");
-  char longer[4096];
-  if (path && top && snprintf(longer, sizeof longer, "%s:%s/tests/plugins/.libs", path, top) < (int)sizeof longer)
-    setenv("SPIKEMILL_PLUGIN_PATH", longer, 1);
-}
-
 int main(void)
 {
   const uint32_t networks = getenv("SPIKEMILL_LONG") ? 200 : USUAL, variants = 8;
-  static struct text text;
+  static struct plastic_network network;
   uint64_t spikes = 0;
   plan_later();
-  add_plugins();
+  plastic_plugins();
   for (uint32_t n = 0; n < networks; n++) {
     static const struct variant plain = {.overrides = {"strategy.delivery=row-wise", "strategy.plasticity=naive", NULL},
                                          .threads = 1};
     struct hashes want;
     uint32_t differ = 0;
-    make(&text, n + 1);
-    want = run(text.buffer, &plain, NULL);
+    plastic_network(&network, n + 1, -1);
+    want = run(&network, &plain, NULL);
     spikes += want.count;
     for (uint32_t i = 0; i < variants; i++) {
       struct variant v, w;
@@ -174,7 +106,7 @@ int main(void)
       int resumed = i % 2;
       vary(&v);
       vary(&w);
-      got = run(text.buffer, &v, resumed ? &w : NULL);
+      got = run(&network, &v, resumed ? &w : NULL);
       if (got.spikes != want.spikes || got.weights != want.weights) {
         diag("network %u: %s %s %s %s, %u threads%s%s %s: spikes %s, weights %s", n + 1, v.delivery, v.plasticity, v.words,
              v.overrides[3] ? v.overrides[3] : "", v.threads, resumed ? ", then " : "", resumed ? w.delivery : "",
@@ -184,7 +116,7 @@ int main(void)
       }
     }
     if (!ok(!differ, "network %u: %u variants and one result, %llu spikes", n + 1, variants, (unsigned long long)want.count))
-      diag("%.900s", text.buffer);
+      diag("%.900s", network.text.buffer);
   }
   ok(spikes > 1000 * (uint64_t)networks, "the networks are alive");
   return done_testing();

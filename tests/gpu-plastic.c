@@ -1,0 +1,108 @@
+/* Random plastic networks on a GPU and on the CPU: the same spikes, weights, states of synapses, traces, rings and numbers of events under every
+   delivery, plasticity and length of the histories, whole and in pieces, with state and weights read on the way, and through checkpoints from
+   either to the other. SPIKEMILL_LONG=1 or a real GPU: 100 networks under all pairs of strategies; else as many networks as half a minute has
+   room for, emulated, with threads, blocks and streams in changing order. NETWORK=N: only that one, under all pairs. */
+#include "gpu-ways.h"
+#include "plastic-networks.h"
+
+#define SECONDS 25
+#if defined(__SANITIZE_ADDRESS__)
+#define LEAST 1 /* networks */
+#else
+#define LEAST 3
+#endif
+enum { EPOCHS = 400 /* of a run on an emulated GPU, about */, KINDS = 3, PLASTICITIES = 3, PAIRS = GPU_DELIVERIES * PLASTICITIES };
+
+static const char *const plasticities[] = {"naive", "lazy", "event-driven"};
+static const uint32_t lengths[] = {1, 2, 8};
+
+static void vary(struct variant *v, uint32_t delivery, uint32_t plasticity)
+{
+  vary_delivery(v, delivery);
+  vary_by(v, "strategy.plasticity=%s", plasticities[plasticity % PLASTICITIES]);
+  vary_by(v, "strategy.history_words=%u", lengths[draw(3)]);
+}
+
+static void vary_on_cpu(struct variant *v)
+{
+  *v = (struct variant){.count = 0};
+  vary_by(v, "simulation.backend=cpu");
+  vary_by(v, "strategy.delivery=%s", pick((const char *const[]){"row-wise", "cache-aware", "shared-memory", NULL}));
+  vary_by(v, "strategy.plasticity=%s", plasticities[draw(PLASTICITIES)]);
+  vary_by(v, "strategy.history_words=%u", lengths[draw(3)]);
+}
+
+/* Of a kind of network one plasticity for each delivery, so that there are few programs; three kinds have all pairs. */
+static uint32_t plasticity_for(uint32_t delivery, uint32_t kind)
+{
+  return (delivery == 0 ? 0 : delivery < 4 ? 1 : 2) + kind;
+}
+
+static uint32_t check(const struct gpu_network *n, const struct truth *t, uint32_t delivery, uint32_t plasticity, int all, uint32_t kind,
+                      enum way way, uint32_t number)
+{
+  const uint32_t other = draw(GPU_DELIVERIES);
+  struct variant v, then, cpu;
+  vary(&v, delivery, plasticity);
+  vary(&then, other, all ? draw(PLASTICITIES) : plasticity_for(other, kind));
+  vary_on_cpu(&cpu);
+  return check_way(n, t, &v, &then, &cpu, way, number);
+}
+
+static void check_network(struct plastic_network *network, uint32_t number, int all, uint32_t epochs, uint64_t *spikes)
+{
+  const uint32_t kind = number % KINDS;
+  struct truth t = {0};
+  struct gpu_network n;
+  uint32_t runs = 0, bad = 0;
+  plastic_network(network, number, all && number % 10 == 0 ? -1 : (int)kind);
+  n = (struct gpu_network){network->text.buffer, network->steps, network->t0};
+  if (n.steps > epochs * network->least)
+    n.steps = epochs * network->least;
+  simulate_on_cpu(&n, &t);
+  if (all) {
+    for (uint32_t d = 0; d < GPU_DELIVERIES; d++, runs += PLASTICITIES) {
+      for (uint32_t p = 0; p < PLASTICITIES; p++)
+        bad += check(&n, &t, d, p, 1, kind, (enum way)((number + d + 2 * p) % WAYS), number);
+    }
+  } else {
+    const uint32_t chosen[] = {0, 1 + draw(3), 4 + draw(3)};
+    for (uint32_t i = 0; i < 3; i++, runs += 2) {
+      bad += check(&n, &t, chosen[i], plasticity_for(chosen[i], kind), 0, kind, (enum way)((number + i) % WAYS), number);
+      bad += check(&n, &t, chosen[i], plasticity_for(chosen[i], kind), 0, kind, (enum way)((number + i + 2) % WAYS), number);
+    }
+  }
+  if (!ok(!bad, "network %u: %u runs and one result, %llu spikes, %llu synaptic events", number, runs,
+          (unsigned long long)t.whole.count, (unsigned long long)t.whole.events))
+    diag("%.2000s", n.text);
+  *spikes += t.whole.count;
+  truth_drop(&t);
+}
+
+int main(void)
+{
+  static struct plastic_network network;
+  const double start = now();
+  const char *only = getenv("NETWORK");
+  uint64_t spikes = 0;
+  enum gpu gpu;
+  int all;
+  uint32_t number = 0, epochs;
+  plan_later();
+  plastic_plugins();
+  gpu = gpu_find();
+  if (gpu == GPU_NONE)
+    return done_testing();
+  if (gpu == GPU_EMULATED)
+    setenv("EMULATOR_CXXFLAGS", "-O0", 0); /* programs with all rules: compiling them is most of the time */
+  all = gpu == GPU_REAL || getenv("SPIKEMILL_LONG");
+  epochs = gpu == GPU_REAL ? 1000000 : EPOCHS;
+  if (only) {
+    check_network(&network, (uint32_t)strtoul(only, NULL, 10), 1, epochs, &spikes);
+    return done_testing();
+  }
+  while (number < 100 && (all || number < LEAST || now() - start < SECONDS))
+    check_network(&network, ++number, all, epochs, &spikes);
+  ok(spikes > 1000 * (uint64_t)number, "the networks are alive: %llu spikes in %u", (unsigned long long)spikes, number);
+  return done_testing();
+}
