@@ -81,6 +81,7 @@ test_scripts = \
   tests/gpu-auto.test \
   tests/gpu-errors.test \
   tests/gpu-hashes.test \
+  tests/gpu-rules.test \
   tests/gpu-run.test \
   tests/hashes.test \
   tests/hostile.test \
