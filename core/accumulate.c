@@ -50,23 +50,12 @@ static const char *kind_of(const struct mill_weighing *w)
 
 struct pass {
   struct mill_weighing *w;
-  enum { MOST, SUM, STORE, BOUND } aim;
-  int exponent; /* SUM, STORE: weights are times 2^exponent */
+  enum mill_weights_aim aim;
+  int exponent; /* MILL_WEIGHTS_SUM, MILL_WEIGHTS_STORE: weights are times 2^exponent */
   uint64_t *sum;
   uint64_t most; /* bits of the largest |w|: bits of positive doubles have the order of the doubles, infinity and NaN last */
   uint64_t redrawn, clipped, zeroed;
 };
-
-static uint64_t in_units(double weight, int exponent)
-{
-  return (uint64_t)ceil(scalbn(fabs(weight), exponent));
-}
-
-static int32_t in_quanta(double weight, int exponent)
-{
-  double x = nearbyint(scalbn(weight, exponent)); /* to nearest even */
-  return x > INT32_MAX ? INT32_MAX : x < -INT32_MAX ? -INT32_MAX : (int32_t)x;
-}
 
 static void add_to(uint64_t *sum, uint64_t value)
 {
@@ -93,14 +82,14 @@ static void draw_rows(void *self, uint64_t block, uint32_t worker)
     for (uint64_t i = rows->row[s]; i < rows->row[s + 1]; i++) {
       m = i > rows->row[s] && rows->column[i] == rows->column[i - 1] ? m + 1 : 0;
       double weight = mill_weight_at(w, (uint32_t)s, i, m, &redrawn, &clipped), size = fabs(weight);
-      if (pass->aim == MOST) {
+      if (pass->aim == MILL_WEIGHTS_MOST) {
         uint64_t bits;
         memcpy(&bits, &size, sizeof bits);
         most = bits > most ? bits : most;
-      } else if (pass->aim == SUM) {
-        add_to(&pass->sum[rows->column[i]], in_units(weight, pass->exponent));
+      } else if (pass->aim == MILL_WEIGHTS_SUM) {
+        add_to(&pass->sum[rows->column[i]], mill_weight_units(weight, pass->exponent));
       } else {
-        int32_t quanta = in_quanta(weight, pass->exponent);
+        int32_t quanta = mill_weight_quanta(weight, pass->exponent);
         zeroed += quanta == 0 && size > 0;
         store(w, i, quanta);
       }
@@ -114,7 +103,7 @@ static void draw_rows(void *self, uint64_t block, uint32_t worker)
   add_to(&pass->zeroed, zeroed);
 }
 
-/* Passes that draw nothing: SUM of weights that are one number, and BOUND of what is stored. */
+/* Passes that draw nothing: MILL_WEIGHTS_SUM of weights that are one number, and MILL_WEIGHTS_BOUND of what is stored. */
 static void add_synapses(void *self, uint64_t block, uint32_t worker)
 {
   (void)worker;
@@ -123,7 +112,7 @@ static void add_synapses(void *self, uint64_t block, uint32_t worker)
   const struct mill_rows *rows = w->rows;
   uint64_t first = block * SYNAPSES_AT_ONCE;
   uint64_t end = rows->synapses - first < SYNAPSES_AT_ONCE ? rows->synapses : first + SYNAPSES_AT_ONCE;
-  uint64_t all = pass->aim == SUM ? in_units(w->weight.a, pass->exponent) : (uint64_t)llabs(w->weight_all);
+  uint64_t all = pass->aim == MILL_WEIGHTS_SUM ? mill_weight_units(w->weight.a, pass->exponent) : (uint64_t)llabs(w->weight_all);
   const int16_t *narrow = w->weight_bits == 16 ? w->weight_store : NULL;
   const int32_t *wide = w->weight_bits == 32 ? w->weight_store : NULL;
   for (uint64_t i = first; i < end; i++) {
@@ -132,21 +121,32 @@ static void add_synapses(void *self, uint64_t block, uint32_t worker)
   }
 }
 
-static void run_pass(const struct task *task, struct pass *pass)
+static int run_pass(const struct task *task, struct pass *pass, struct mill_error *error)
 {
-  const struct mill_weighing *w = pass->w;
-  if (pass->aim == BOUND || (pass->aim == SUM && mill_weight_is_number(w)))
+  struct mill_weighing *w = pass->w;
+  if (!w->rows->column) {
+    struct mill_weights_found found = {0};
+    if (w->elsewhere->pass(w->elsewhere->self, w, pass->aim, pass->exponent, pass->sum, &found, error) < 0)
+      return -1;
+    memcpy(&pass->most, &found.most, sizeof pass->most);
+    pass->redrawn = found.redrawn;
+    pass->clipped = found.clipped;
+    pass->zeroed = found.zeroed;
+  } else if (pass->aim == MILL_WEIGHTS_BOUND || (pass->aim == MILL_WEIGHTS_SUM && mill_weight_is_number(w))) {
     mill_team_each(task->team, w->rows->synapses / SYNAPSES_AT_ONCE + (w->rows->synapses % SYNAPSES_AT_ONCE != 0), add_synapses,
                    pass);
-  else
+  } else {
     mill_team_each(task->team, ((uint64_t)w->sources + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE, draw_rows, pass);
+  }
+  return 0;
 }
 
 /* The largest sum over a neuron's synapses and stimuli, in units of 2^-exponent (SUM) or in quanta as stored (BOUND); UINT64_MAX
    when it does not fit. */
-static uint64_t largest_sum(const struct task *task, int aim, int exponent)
+static int largest_sum(const struct task *task, enum mill_weights_aim aim, int exponent, uint64_t *largest, struct mill_error *error)
 {
-  uint64_t constant = 0, largest = 0;
+  uint64_t constant = 0;
+  *largest = 0;
   memset(task->sum, 0, task->targets * sizeof *task->sum);
   for (uint32_t i = 0; i < task->count; i++) {
     struct mill_weighing *w = task->weighings[i];
@@ -154,21 +154,26 @@ static uint64_t largest_sum(const struct task *task, int aim, int exponent)
     uint64_t one, all;
     if (brings_nothing(w))
       continue;
-    if (w->rows && w->rows->column) {
-      run_pass(task, &pass);
+    if (w->rows && (w->rows->column || !mill_weight_is_number(w))) {
+      if (run_pass(task, &pass, error) < 0)
+        return -1;
       continue;
     }
-    one = aim == SUM ? in_units(w->weight.a, exponent) : (uint64_t)llabs(w->weight_all);
+    one = aim == MILL_WEIGHTS_SUM ? mill_weight_units(w->weight.a, exponent) : (uint64_t)llabs(w->weight_all);
     for (uint32_t t = 0; w->rows && t < w->targets; t++)
       task->sum[t] += one * (w->in_degree ? w->in_degree[t] : w->sources);
     if (w->rows)
       continue;
-    if (__builtin_mul_overflow(one, (uint64_t)w->largest, &all) || __builtin_add_overflow(constant, all, &constant))
-      return UINT64_MAX;
+    if (__builtin_mul_overflow(one, (uint64_t)w->largest, &all) || __builtin_add_overflow(constant, all, &constant)) {
+      *largest = UINT64_MAX;
+      return 0;
+    }
   }
   for (uint32_t t = 0; t < task->targets; t++)
-    largest = task->sum[t] > largest ? task->sum[t] : largest;
-  return __builtin_add_overflow(largest, constant, &largest) ? UINT64_MAX : largest;
+    *largest = task->sum[t] > *largest ? task->sum[t] : *largest;
+  if (__builtin_add_overflow(*largest, constant, largest))
+    *largest = UINT64_MAX;
+  return 0;
 }
 
 /* ---- What the weights are like ----------------------------------------------------------------------------------------- */
@@ -179,29 +184,42 @@ static int ascending(const void *a, const void *b)
   return x < y ? -1 : x > y;
 }
 
-/* Weights of exactly 0 are whole in any quantum and have no say. */
-double mill_weight_median(const struct mill_weighing *w)
+static double weight_of(const struct mill_weighing *w, uint64_t synapse)
 {
-  double *sample, median;
-  uint64_t n, kept = 0;
+  uint32_t source, m;
+  mill_synapse_find(w->rows, w->sources, synapse, &source, &m);
+  return mill_weight_at(w, source, synapse, m, NULL, NULL);
+}
+
+/* Weights of exactly 0 are whole in any quantum and have no say. */
+double mill_weight_median(const struct mill_weighing *w, struct mill_error *error)
+{
+  double *sample, median = -1;
+  uint64_t *place;
+  uint32_t n, kept = 0;
   if (mill_weight_is_number(w))
     return fabs(w->weight.a);
-  sample = mill_allocate("sample of weights", SAMPLE, sizeof *sample);
-  if (!sample)
-    return -1;
-  n = w->rows->synapses < SAMPLE ? w->rows->synapses : SAMPLE;
-  for (uint64_t i = 0; i < n; i++) {
-    uint64_t synapse = i * w->rows->synapses / n;
-    uint32_t source, m;
-    double weight;
-    mill_synapse_find(w->rows, w->sources, synapse, &source, &m);
-    weight = fabs(mill_weight_at(w, source, synapse, m, NULL, NULL));
-    if (weight > 0)
-      sample[kept++] = weight;
+  n = w->rows->synapses < SAMPLE ? (uint32_t)w->rows->synapses : SAMPLE;
+  sample = mill_allocate_or_fail("sample of weights", n, sizeof *sample, error);
+  place = mill_allocate_or_fail("sample of weights", n, sizeof *place, error);
+  if (!sample || !place)
+    goto done;
+  for (uint32_t i = 0; i < n; i++)
+    place[i] = i * w->rows->synapses / n;
+  for (uint32_t i = 0; i < n && w->rows->column; i++)
+    sample[i] = weight_of(w, place[i]);
+  if (n && !w->rows->column && w->elsewhere->sample(w->elsewhere->self, w, n, place, sample, error) < 0)
+    goto done;
+  for (uint32_t i = 0; i < n; i++) {
+    const double size = fabs(sample[i]);
+    if (size > 0)
+      sample[kept++] = size;
   }
   qsort(sample, kept, sizeof *sample, ascending);
   median = kept ? sample[kept / 2] : 0;
+done:
   mill_release(sample);
+  mill_release(place);
   return median;
 }
 
@@ -210,13 +228,14 @@ static int examine(const struct task *task, struct mill_error *error)
   for (uint32_t i = 0; i < task->count; i++) {
     struct mill_weighing *w = task->weighings[i];
     struct found *f = &task->found[i];
-    struct pass pass = {.w = w, .aim = MOST};
+    struct pass pass = {.w = w, .aim = MILL_WEIGHTS_MOST};
     if (brings_nothing(w))
       continue;
     if (mill_weight_is_number(w)) {
       f->most = fabs(w->weight.a);
     } else {
-      run_pass(task, &pass);
+      if (run_pass(task, &pass, error) < 0)
+        return -1;
       memcpy(&f->most, &pass.most, sizeof f->most);
       w->redrawn += pass.redrawn;
       w->clipped += pass.clipped;
@@ -225,9 +244,9 @@ static int examine(const struct task *task, struct mill_error *error)
       return mill_fail(error, MILL_USAGE,
                        "%s: a weight of %s `%s` is not finite; expected a distribution without such large values", task->receptor,
                        kind_of(w), w->name);
-    f->median = w->varies ? w->typical : mill_weight_median(w);
+    f->median = w->varies ? w->typical : mill_weight_median(w, error);
     if (f->median < 0)
-      return mill_fail(error, MILL_RESOURCES, "%s: no memory for a sample of weights", task->receptor);
+      return mill_fail_within(error, "%s", task->receptor);
   }
   return 0;
 }
@@ -269,7 +288,8 @@ static int choose_exponent(const struct task *task, const struct mill_accumulato
   e = frexp(most, &e) > 0.5 ? e : e - 1;
   while (inputs >> (64 - shift))
     shift--;
-  sum = largest_sum(task, SUM, shift - e);
+  if (largest_sum(task, MILL_WEIGHTS_SUM, shift - e, &sum, error) < 0)
+    return -1;
   if (sum == UINT64_MAX)
     return mill_fail(error, MILL_USAGE, "%s: more weights than can be added up go into one neuron", task->receptor);
   if (check_total(task, a, ldexp((double)sum, e - shift), error))
@@ -314,25 +334,27 @@ static int check_medians(const struct task *task, const struct mill_accumulator 
 
 static int store_weights(const struct task *task, struct mill_weighing *w, double most, int exponent, struct mill_error *error)
 {
-  struct pass pass = {.w = w, .aim = STORE, .exponent = exponent};
-  uint32_t bits = fabs((double)in_quanta(most, exponent)) < 32768 ? 16 : 32;
+  struct pass pass = {.w = w, .aim = MILL_WEIGHTS_STORE, .exponent = exponent};
+  uint32_t bits = fabs((double)mill_weight_quanta(most, exponent)) < 32768 ? 16 : 32;
   w->zeroed = 0;
   w->most = 0;
   if (brings_nothing(w))
     return 0;
-  w->most = llabs(in_quanta(most, exponent));
+  w->most = llabs(mill_weight_quanta(most, exponent));
   if (mill_weight_is_number(w)) {
-    w->weight_all = in_quanta(w->weight.a, exponent);
+    w->weight_all = mill_weight_quanta(w->weight.a, exponent);
     w->zeroed = w->weight_all || !(most > 0) ? 0 : w->rows ? w->rows->synapses : 1;
     return 0;
   }
   if (w->weight_bits != bits) {
     mill_release(w->weight_store);
     w->weight_bits = bits;
-    if (!(w->weight_store = mill_allocate_or_fail("weights", w->rows->synapses, bits / 8, error)))
+    w->weight_store = NULL;
+    if (w->rows->column && !(w->weight_store = mill_allocate_or_fail("weights", w->rows->synapses, bits / 8, error)))
       return mill_fail_within(error, "%s `%s`", kind_of(w), w->name);
   }
-  run_pass(task, &pass);
+  if (run_pass(task, &pass, error) < 0)
+    return mill_fail_within(error, "%s `%s`", kind_of(w), w->name);
   w->zeroed = pass.zeroed;
   return 0;
 }
@@ -348,7 +370,8 @@ static int quantise(const struct task *task, struct mill_accumulator *a, struct 
     for (uint32_t i = 0; i < task->count; i++)
       if (store_weights(task, task->weighings[i], task->found[i].most, a->exponent, error))
         return -1;
-    a->bound = largest_sum(task, BOUND, 0);
+    if (largest_sum(task, MILL_WEIGHTS_BOUND, 0, &a->bound, error) < 0)
+      return -1;
     if (a->bound < limit)
       break;
   }
@@ -388,7 +411,8 @@ static int count_inputs(const struct task *task, struct mill_accumulator *a, str
   uint64_t limit = (uint64_t)1 << (a->bits == 32 ? 31 : 62);
   for (uint32_t i = 0; i < task->count; i++)
     task->weighings[i]->weight_all = !brings_nothing(task->weighings[i]);
-  a->bound = largest_sum(task, BOUND, 0);
+  if (largest_sum(task, MILL_WEIGHTS_BOUND, 0, &a->bound, error) < 0)
+    return -1;
   if (check_total(task, a, fabs(a->scale) * (double)a->bound, error))
     return -1;
   if (a->bound < limit)

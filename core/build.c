@@ -92,8 +92,10 @@ static void estimate_projections(const struct mill_netfile *file, uint64_t *slot
     bytes = plus(plus(16 * ((uint64_t)p->connection.sources + 1), times(4 + each, n)),
                  mill_plastic_estimate(file, p, n, (uint32_t)likely_delay(p, file->dt)));
     transient = transient_bytes(&p->connection, n);
-    if (file->on_gpu && mill_gpu_makes(p)) /* only its degrees come to the host */
-      bytes = 8 * ((uint64_t)p->connection.sources + p->connection.targets);
+    if (file->on_gpu && mill_gpu_makes(p)) { /* only its degrees, and sums of weights, come to the host */
+      bytes = 16 * ((uint64_t)p->connection.sources + p->connection.targets);
+      transient = 0;
+    }
     e->synapses = plus(e->synapses, n);
     e->synapse_bytes = plus(e->synapse_bytes, bytes);
     e->transient_bytes = transient > e->transient_bytes ? transient : e->transient_bytes;
@@ -172,9 +174,9 @@ static int prepare_plastic(const struct mill_netfile *file, const struct mill_pr
   if (!mill_plastic_bounds(setup, &least, &most, &delivered))
     return 0;
   w->varies = 1;
-  w->typical = mill_weight_median(w);
+  w->typical = mill_weight_median(w, error);
   if (w->typical < 0)
-    return mill_fail(error, MILL_RESOURCES, "out of memory");
+    return -1;
   if (delivered >= 0 && delivered < MILL_UNBOUNDED) {
     w->typical *= most > 0 && most < MILL_UNBOUNDED ? delivered / most : 1;
     /* a little more than said: in single precision the bound itself and its product with a scale are rounded */
@@ -187,17 +189,34 @@ static int prepare_plastic(const struct mill_netfile *file, const struct mill_pr
   return 0;
 }
 
+/* Rows and delays, from the host; or delays alone, when a GPU is to make the rows once their epoch is known. */
+static int connect_one(struct mill_simulation *sim, uint32_t index, struct mill_error *error)
+{
+  const struct mill_projection_setup *setup = &sim->file->projection[index];
+  struct mill_weighing *w = &sim->weighing[index];
+  int elsewhere = sim->gpu && mill_gpu_makes(setup);
+  if (elsewhere) {
+    if (mill_connection_check(&setup->connection, error) < 0)
+      return -1;
+    sim->rows[index].synapses = mill_connection_estimate(&setup->connection);
+    if (!mill_delay_is_number(w) && mill_gpu_foresee_delays(sim, index, &elsewhere, error) < 0)
+      return -1;
+  }
+  if (elsewhere)
+    w->elsewhere = &sim->elsewhere;
+  else if (mill_connect(sim->team, &setup->connection, &sim->rows[index], error) < 0)
+    return -1;
+  return elsewhere && !mill_delay_is_number(w) ? 0 : mill_delay(sim->team, w, sim->file->dt_ps, error);
+}
+
 static int connect_all(struct mill_simulation *sim, struct mill_error *error)
 {
+  sim->elsewhere = (struct mill_weights_elsewhere){sim, mill_gpu_weights_pass, mill_gpu_weights_sample};
   for (uint32_t i = 0; i < sim->file->projection_count; i++) {
     struct mill_projection_setup *setup = &sim->file->projection[i];
     struct mill_projection *p = &sim->projection[i];
     struct mill_weighing *w = &sim->weighing[i];
     struct mill_error inner = {0};
-    if (sim->gpu && mill_gpu_makes(setup))
-      sim->rows[i].synapses = mill_connection_estimate(&setup->connection); /* until it is made there */
-    else if (mill_connect(sim->team, &setup->connection, &sim->rows[i], &inner) < 0)
-      return mill_place_refuse(error, &setup->place, inner.status, inner.text);
     *w = (struct mill_weighing){.name = setup->name,
                                 .rows = &sim->rows[i],
                                 .sources = setup->connection.sources,
@@ -207,10 +226,8 @@ static int connect_all(struct mill_simulation *sim, struct mill_error *error)
                                 .edges = setup->edges,
                                 .weight_key = mill_key(sim->file->seed, MILL_PURPOSE_WEIGHT, i),
                                 .delay_key = mill_key(sim->file->seed, MILL_PURPOSE_DELAY, i)};
-    if (mill_delay(sim->team, w, sim->file->dt_ps, &inner) < 0)
+    if (connect_one(sim, i, &inner) < 0)
       return mill_place_refuse(error, &setup->place, inner.status, inner.text);
-    if (prepare_plastic(sim->file, setup, w, error) < 0)
-      return -1;
     *p = (struct mill_projection){.name = setup->name,
                                   .index = i,
                                   .source = setup->source,
@@ -224,6 +241,16 @@ static int connect_all(struct mill_simulation *sim, struct mill_error *error)
                                   .delay = w->delay_store,
                                   .delay_min = w->delay_min,
                                   .delay_max = w->delay_max};
+  }
+  return 0;
+}
+
+/* Once all synapses are there. */
+static int prepare_all_plastic(struct mill_simulation *sim, struct mill_error *error)
+{
+  for (uint32_t i = 0; i < sim->file->projection_count; i++) {
+    if (prepare_plastic(sim->file, &sim->file->projection[i], &sim->weighing[i], error) < 0)
+      return -1;
   }
   return 0;
 }
@@ -380,6 +407,8 @@ static void end_drawing(struct mill_simulation *sim)
     report_drawing(file, &sim->weighing[i], i);
     mill_release(sim->rows[i].edge);
     sim->rows[i].edge = NULL;
+    if (sim->gpu)
+      mill_gpu_forget_edges(sim, i);
     if (file->projection[i].owns_edges)
       mill_edges_free(file->projection[i].edges);
     file->projection[i].edges = NULL;
@@ -414,7 +443,8 @@ int mill_build(struct mill_simulation *sim, struct mill_error *error)
   measure_delays(sim);
   if (sim->gpu && (mill_gpu_cut(sim, error) < 0 || mill_gpu_connect(sim, error) < 0))
     return -1;
-  if (weigh_all(sim, error) < 0 || allocate_rings(sim, error) < 0 || mill_plastic_build(sim, error) < 0)
+  if (prepare_all_plastic(sim, error) < 0 || weigh_all(sim, error) < 0 || allocate_rings(sim, error) < 0 || mill_plastic_build(sim, error) < 0 ||
+      (sim->gpu && mill_gpu_make_all_reals(sim, error) < 0))
     return -1;
   end_drawing(sim);
   return prepare_strategies(sim, error);

@@ -22,8 +22,13 @@ core_libmill_la_SOURCES = \
   core/cuda/gpu-plastic.c \
   core/cuda/gpu-results.c \
   core/cuda/gpu-run.c \
+  core/cuda/gpu-values.c \
   core/cuda/library.c \
+  core/cuda/maker-pairs.c \
+  core/cuda/maker-rows.c \
+  core/cuda/maker.c \
   core/cuda/program.c \
+  core/cuda/rows-back.c \
   core/cuda/rows.c \
   core/cuda/texts.c \
   core/edges.c \
@@ -101,6 +106,7 @@ noinst_HEADERS += \
   core/checkpoint.h \
   core/choice.h \
   core/connect.h \
+  core/distribution.h \
   core/counting.h \
   core/cuda/api.h \
   core/cuda/cache.h \
@@ -108,6 +114,8 @@ noinst_HEADERS += \
   core/cuda/device.h \
   core/cuda/gpu.h \
   core/cuda/library.h \
+  core/cuda/maker-private.h \
+  core/cuda/maker.h \
   core/cuda/program.h \
   core/cuda/rows.h \
   core/cuda/texts.h \
@@ -218,10 +226,13 @@ spikemill_SOURCES = \
 spikemill_LDADD = core/libmill.la
 
 # Texts for devices, which are compiled at run time: each as a list of its bytes, which the C file that holds it includes.
-device_texts = core/cuda/connect.cu core/cuda/forget.cu core/cuda/kernel.cu core/cuda/model.cu core/cuda/plastic.cu core/cuda/prelude.cu \
-  core/cuda/rule.cu core/cuda/stimuli.cu core/cuda/update.cu
-device_headers = core/spikemill/device.h core/spikemill/device-math.h core/spikemill/device-network.h core/spikemill/device-random.h \
-  core/spikemill/neuron.h core/spikemill/pair-rule.h core/spikemill/propagator.h core/spikemill/synapse-ops.h core/spikemill/synapse.h
+device_texts = core/cuda/connect.cu core/cuda/connect-common.cu core/cuda/connect-degrees.cu core/cuda/connect-draw.cu \
+  core/cuda/connect-once.cu core/cuda/connect-pairs.cu core/cuda/connect-ring.cu core/cuda/connect-twice.cu core/cuda/connect-values.cu \
+  core/cuda/forget.cu core/cuda/kernel.cu core/cuda/model.cu core/cuda/plastic.cu core/cuda/prelude.cu core/cuda/rule.cu \
+  core/cuda/stimuli.cu core/cuda/update.cu
+device_headers = core/distribution.h core/spikemill/device.h core/spikemill/device-math.h core/spikemill/device-network.h \
+  core/spikemill/device-random.h core/spikemill/neuron.h core/spikemill/pair-rule.h core/spikemill/propagator.h \
+  core/spikemill/synapse-ops.h core/spikemill/synapse.h
 EXTRA_DIST += $(device_texts)
 BUILT_SOURCES += $(device_texts:.cu=.cu_text) $(device_headers:.h=.h_text)
 CLEANFILES += $(device_texts:.cu=.cu_text) $(device_headers:.h=.h_text)

@@ -121,6 +121,17 @@ static void draw_rows(void *self, uint64_t block, uint32_t worker)
   __atomic_fetch_add(&d->clipped, clipped, __ATOMIC_RELAXED);
 }
 
+int mill_plastic_refuse(const struct mill_projection_setup *setup, double weight, uint32_t source, uint32_t target,
+                        struct mill_error *error)
+{
+  double least, most, delivered;
+  char text[3][32];
+  mill_plastic_bounds(setup, &least, &most, &delivered);
+  return mill_place_fail(error, &setup->place, "weight", "%s, of the synapse from neuron %u to %u, lies outside what `%s` allows, %s … %s",
+                         mill_text_double(text[0], weight), source, target, setup->synapse.plugin->name,
+                         mill_text_double(text[1], least), mill_text_double(text[2], most));
+}
+
 static int draw_weights(struct mill_simulation *sim, uint32_t index, struct mill_error *error)
 {
   const struct mill_projection_setup *setup = &sim->file->projection[index];
@@ -138,13 +149,9 @@ static int draw_weights(struct mill_simulation *sim, uint32_t index, struct mill
   if (d.outside) {
     uint32_t source, m;
     uint64_t none = 0;
-    char text[3][32];
     mill_synapse_find(w.rows, d.run->sources, d.outside - 1, &source, &m);
-    return mill_place_fail(error, &setup->place, "weight",
-                           "%s, of the synapse from neuron %u to %u, lies outside what `%s` allows, %s … %s",
-                           mill_text_double(text[0], mill_weight_at(&w, source, d.outside - 1, m, &none, &none)), source,
-                           w.rows->column[d.outside - 1], setup->synapse.plugin->name, mill_text_double(text[1], d.least),
-                           mill_text_double(text[2], d.most));
+    return mill_plastic_refuse(setup, mill_weight_at(&w, source, d.outside - 1, m, &none, &none), source, w.rows->column[d.outside - 1],
+                               error);
   }
   return 0;
 }

@@ -46,6 +46,10 @@ int mill_plastic_is(const struct mill_projection_setup *setup);
 /* Bounds of a projection's rule; 0 when it is static. */
 int mill_plastic_bounds(const struct mill_projection_setup *setup, double *least, double *most, double *delivered);
 
+/* Fails with the place of a projection: an initial weight that its rule does not allow. */
+int mill_plastic_refuse(const struct mill_projection_setup *setup, double weight, uint32_t source, uint32_t target,
+                        struct mill_error *error);
+
 /* Fails (MILL_USAGE) with the place of a projection whose rule delivered more than mill_bounds says, so that a sum could have overflowed. */
 int mill_plastic_check(const struct mill_simulation *simulation, struct mill_error *error);
 

@@ -154,6 +154,7 @@ struct mill_simulation {
   struct mill_projection *projection;
   struct mill_rows *rows;
   struct mill_weighing *weighing;          /* [projections] then [stimuli] */
+  struct mill_weights_elsewhere elsewhere; /* of what a GPU made */
   struct mill_population_run *run;
   struct mill_stimulus_run *stimulus;
   struct mill_plastic_run **plastic;       /* [projections] NULL: static */

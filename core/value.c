@@ -11,8 +11,6 @@
 #include "text.h"
 #include "value.h"
 
-#define REDRAW_MAX 100000               /* at 1e-3 of the probability, never reached: 0.999^100000 is 4e-44 */
-#define REDRAW_STEP 0x9e3779b97f4a7c15u /* odd, so that the keys of all redraws differ */
 #define SIGMA_MAX 9.0                   /* more than mill_normal can give */
 #define EXP_MAX 709.0                   /* exp of it is finite */
 
@@ -264,52 +262,11 @@ void mill_dist_free(struct mill_dist *dist)
 
 /* ---- distributions: drawing ---- */
 
-static double normal_draw(const struct mill_dist *d, uint64_t key, uint64_t a, uint64_t b)
-{
-  double z = d->b * mill_normal(mill_random(key, a, b));
-
-  return d->a + z;
-}
-
-static double truncated_draw(const struct mill_dist *d, uint64_t key, uint64_t a, uint64_t b, uint64_t *redraws)
-{
-  double x = d->a;
-  uint64_t r;
-
-  for (r = 0; r < REDRAW_MAX; r++) {
-    x = normal_draw(d, key + r * REDRAW_STEP, a, b);
-    if (x >= d->lo && x <= d->hi)
-      break;
-    if (redraws != NULL)
-      ++*redraws;
-  }
-  return mill_clamp(x, d->lo, d->hi);
-}
-
 double mill_dist_draw(const struct mill_dist *dist, uint64_t key, uint64_t a, uint64_t b, uint64_t *redraws, uint64_t *clips)
 {
-  double x, width;
-
-  switch (dist->kind) {
-  case MILL_DIST_UNIFORM:
-    width = dist->b - dist->a;
-    x = width * mill_uniform(mill_random(key, a, b));
-    x = dist->a + x;
-    return x < dist->b || !(width > 0) ? x : nextafter(dist->b, dist->a);
-  case MILL_DIST_NORMAL:
-    return normal_draw(dist, key, a, b);
-  case MILL_DIST_NORMAL_CLIPPED:
-    x = normal_draw(dist, key, a, b);
-    if (clips != NULL)
-      *clips += x < dist->lo || x > dist->hi;
-    return mill_clamp(x, dist->lo, dist->hi);
-  case MILL_DIST_NORMAL_TRUNCATED:
-    return truncated_draw(dist, key, a, b, redraws);
-  case MILL_DIST_LOGNORMAL:
-    return mill_exp(normal_draw(dist, key, a, b));
-  default:
-    return dist->a;
-  }
+  const struct mill_distribution d = {dist->kind, 0, dist->a, dist->b, dist->lo, dist->hi};
+  uint64_t none = 0;
+  return mill_distribution_draw(&d, key, a, b, redraws != NULL ? redraws : &none, clips != NULL ? clips : &none);
 }
 
 double mill_dist_bound(const struct mill_dist *dist)

@@ -4,17 +4,8 @@
 
 #include <stdint.h>
 #include <spikemill/error.h>
+#include "distribution.h"
 #include "expr.h"
-
-enum mill_dist_kind {
-  MILL_DIST_NUMBER,           /* a */
-  MILL_DIST_UNIFORM,          /* uniform(a, b): a ≤ x < b */
-  MILL_DIST_NORMAL,           /* normal(mean a, sd b) */
-  MILL_DIST_NORMAL_CLIPPED,   /* normal-clipped(a, b, lo, hi) */
-  MILL_DIST_NORMAL_TRUNCATED, /* normal-truncated(a, b, lo, hi): redraws */
-  MILL_DIST_LOGNORMAL,        /* lognormal(a, b): exp of normal(a, b) */
-  MILL_DIST_FILE              /* file.csv: one value a line */
-};
 
 struct mill_dist {
   int kind;

@@ -15,7 +15,6 @@
 #include "weights.h"
 
 #define ROWS_AT_ONCE 16u
-#define STEPS_MAX 65535u
 
 double mill_weight_draw(const struct mill_weighing *weighing, uint32_t source, uint32_t target, uint32_t m, uint64_t *redraws,
                         uint64_t *clips)
@@ -38,15 +37,9 @@ double mill_weight_at(const struct mill_weighing *weighing, uint32_t source, uin
 
 /* ---- Delays ------------------------------------------------------------------------------------------------------------ */
 
-static int delay_is_number(const struct mill_weighing *w)
+int mill_delay_is_number(const struct mill_weighing *w)
 {
   return !(w->edges && w->edges->delay_ps) && w->delay.kind == MILL_DIST_NUMBER;
-}
-
-/* A delay in ms as picoseconds; -1 when it is negative, no number, or longer than any that could be used. */
-static int64_t picoseconds(double ms)
-{
-  return ms >= 0 && ms < 9e9 ? (int64_t)floor(ms * 1e9 + 0.5) : -1;
 }
 
 struct delay_job {
@@ -62,14 +55,7 @@ static int64_t delay_at(const struct mill_weighing *w, uint32_t source, uint64_t
 {
   if (w->edges && w->edges->delay_ps)
     return w->edges->delay_ps[w->rows->edge[i]];
-  return picoseconds(mill_dist_draw(&w->delay, w->delay_key, (uint64_t)source << 32 | w->rows->column[i], m, redraws, clips));
-}
-
-/* Steps, or 0 when they cannot be had. */
-static uint32_t steps_of(int64_t ps, int64_t dt_ps)
-{
-  uint64_t steps = ps < 0 ? 0 : mill_delay_steps(ps, dt_ps);
-  return steps > STEPS_MAX ? 0 : (uint32_t)steps;
+  return mill_picoseconds(mill_dist_draw(&w->delay, w->delay_key, (uint64_t)source << 32 | w->rows->column[i], m, redraws, clips));
 }
 
 static void lower_to(uint64_t *shared, uint64_t value)
@@ -106,7 +92,7 @@ static void delay_rows(void *self, uint64_t block, uint32_t worker)
     for (uint64_t i = rows->row[s]; i < rows->row[s + 1]; i++) {
       m = i > rows->row[s] && rows->column[i] == rows->column[i - 1] ? m + 1 : 0;
       int64_t ps = delay_at(w, (uint32_t)s, i, m, &redrawn, &clipped);
-      uint32_t steps = steps_of(ps, job->dt_ps);
+      uint32_t steps = mill_steps_of(ps, job->dt_ps);
       if (job->storing) {
         if (w->delay_bits == 8)
           ((uint8_t *)w->delay_store)[i] = (uint8_t)steps;
@@ -165,8 +151,8 @@ static int refuse(int64_t ps, int64_t dt_ps, int status, const char *where, stru
     return mill_fail(error, status, "negative or out of range%s; expected at least half a step of %s ms", where, step);
   if (mill_delay_steps(ps, dt_ps) == 0)
     return mill_fail(error, status, "%s ms%s rounds to 0 steps; expected at least half a step of %s ms", delay, where, step);
-  return mill_fail(error, status, "%s ms%s is more than %u steps of %s ms; expected at most %s ms", delay, where, STEPS_MAX, step,
-                   mill_text_double(most, (double)dt_ps * STEPS_MAX / 1e9));
+  return mill_fail(error, status, "%s ms%s is more than %u steps of %s ms; expected at most %s ms", delay, where, MILL_DELAY_STEPS_MAX, step,
+                   mill_text_double(most, (double)dt_ps * MILL_DELAY_STEPS_MAX / 1e9));
 }
 
 static int refuse_synapse(const struct mill_weighing *w, uint64_t i, int64_t dt_ps, struct mill_error *error)
@@ -185,8 +171,8 @@ static int refuse_synapse(const struct mill_weighing *w, uint64_t i, int64_t dt_
 
 static int one_delay(struct mill_weighing *w, int64_t dt_ps, struct mill_error *error)
 {
-  int64_t ps = picoseconds(w->delay.a);
-  uint32_t steps = steps_of(ps, dt_ps);
+  int64_t ps = mill_picoseconds(w->delay.a);
+  uint32_t steps = mill_steps_of(ps, dt_ps);
   if (!steps)
     return refuse(ps, dt_ps, MILL_USAGE, "", error), mill_fail_within(error, "delay");
   w->delay_bits = 0;
@@ -195,11 +181,18 @@ static int one_delay(struct mill_weighing *w, int64_t dt_ps, struct mill_error *
   return 0;
 }
 
+void mill_delay_between(struct mill_weighing *w, uint32_t low, uint32_t high)
+{
+  w->delay_min = low;
+  w->delay_all = w->delay_max = high;
+  w->delay_bits = low == high ? 0 : high < 256 ? 8 : 16;
+}
+
 int mill_delay(struct mill_team *team, struct mill_weighing *w, int64_t dt_ps, struct mill_error *error)
 {
   struct delay_job job = {.w = w, .dt_ps = dt_ps, .low = UINT32_MAX, .bad = UINT64_MAX, .rounded = UINT64_MAX};
   uint64_t blocks = ((uint64_t)w->sources + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
-  if (delay_is_number(w))
+  if (mill_delay_is_number(w))
     return one_delay(w, dt_ps, error);
   w->delay_bits = 0;
   w->delay_rounded_from_ps = 0;
@@ -211,13 +204,11 @@ int mill_delay(struct mill_team *team, struct mill_weighing *w, int64_t dt_ps, s
     return refuse_synapse(w, job.bad, dt_ps, error);
   w->redrawn += job.redrawn;
   w->clipped += job.clipped;
-  w->delay_min = job.low;
-  w->delay_all = w->delay_max = job.high;
+  mill_delay_between(w, job.low, job.high);
   if (job.rounded != UINT64_MAX)
     w->delay_rounded_from_ps = delay_of(w, job.rounded);
-  if (job.low == job.high)
+  if (!w->delay_bits)
     return 0;
-  w->delay_bits = job.high < 256 ? 8 : 16;
   if (!(w->delay_store = mill_allocate_or_fail("delays", w->rows->synapses, w->delay_bits / 8, error)))
     return mill_fail_within(error, "%s", w->name);
   job.storing = 1;
@@ -229,7 +220,7 @@ int mill_delay(struct mill_team *team, struct mill_weighing *w, int64_t dt_ps, s
 
 uint64_t mill_weighing_estimate(const struct mill_weighing *w, uint64_t synapses)
 {
-  uint64_t each = (mill_weight_is_number(w) ? 0 : 4) + (delay_is_number(w) ? 0 : 2);
+  uint64_t each = (mill_weight_is_number(w) ? 0 : 4) + (mill_delay_is_number(w) ? 0 : 2);
   return each && synapses > UINT64_MAX / each ? UINT64_MAX : synapses * each;
 }
 

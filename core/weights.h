@@ -10,11 +10,36 @@
 #include "threads.h"
 #include "value.h"
 
+struct mill_weighing;
+
+/* Passes over all weights of a weighing. */
+enum mill_weights_aim {
+  MILL_WEIGHTS_MOST,  /* the largest |w|; what was drawn again and clipped */
+  MILL_WEIGHTS_SUM,   /* |w| · 2^exponent, rounded up, added to sum[target] */
+  MILL_WEIGHTS_STORE, /* w · 2^exponent as weight_bits bits; which became zero */
+  MILL_WEIGHTS_BOUND  /* |w| as stored added to sum[target] */
+};
+struct mill_weights_found {
+  double most;
+  uint64_t redrawn, clipped, zeroed;
+};
+
+/* Passes over synapses whose rows only a device has. Return 0 or -1. */
+struct mill_weights_elsewhere {
+  void *self;
+  int (*pass)(void *self, struct mill_weighing *weighing, enum mill_weights_aim aim, int exponent, uint64_t *sum,
+              struct mill_weights_found *found, struct mill_error *error);
+  /* |w| of `count` synapses, given by their places in the rows. */
+  int (*sample)(void *self, const struct mill_weighing *weighing, uint32_t count, const uint64_t *synapse, double *weight,
+                struct mill_error *error);
+};
+
 /* What one projection brings to one receptor. */
 struct mill_weighing {
   const char *name;                /* of the projection or stimulus, for messages */
-  const struct mill_rows *rows;    /* NULL for a stimulus; without columns when a device has them and all weights are one number */
-  uint32_t *in_degree;             /* [targets] then, to be released; NULL: not counted, and `sources` is the most it can be */
+  const struct mill_rows *rows;    /* NULL for a stimulus; without columns when only a device has them */
+  const struct mill_weights_elsewhere *elsewhere; /* then */
+  uint32_t *in_degree;             /* [targets] when all weights are one number, to be released; NULL: not counted, and `sources` is the most it can be */
   uint32_t sources, targets;
   struct mill_dist weight;         /* not used when edges give weights */
   struct mill_dist delay;          /* ms; not used when edges give delays */
@@ -60,13 +85,19 @@ int mill_weigh(struct mill_team *team, struct mill_weighing *const *weighings, u
    an edge. Drawn or listed delays of a projection without synapses are MILL_EPOCH_MAX. Adds to `redrawn` and `clipped`. */
 int mill_delay(struct mill_team *team, struct mill_weighing *weighing, int64_t dt_ps, struct mill_error *error);
 
+/* 1 when all delays of the weighing are one number. */
+int mill_delay_is_number(const struct mill_weighing *weighing);
+
+/* What follows from the smallest and largest delay of a projection that has synapses. */
+void mill_delay_between(struct mill_weighing *weighing, uint32_t low, uint32_t high);
+
 /* Real weight of synapse (source, target, m), before rounding to quanta. */
 double mill_weight_draw(const struct mill_weighing *weighing, uint32_t source, uint32_t target, uint32_t m, uint64_t *redraws,
                         uint64_t *clips);
 
 /* Median of |w| over the synapses, those of exactly 0 left out; of many, over a sample at evenly spaced places. 0 when there are none,
-   -1 when there is no memory. */
-double mill_weight_median(const struct mill_weighing *weighing);
+   -1 with the error when there is no memory. */
+double mill_weight_median(const struct mill_weighing *weighing, struct mill_error *error);
 
 /* 1 when all weights of the weighing are one number. */
 int mill_weight_is_number(const struct mill_weighing *weighing);

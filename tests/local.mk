@@ -26,9 +26,11 @@ check_PROGRAMS += \
   tests/formats-foreign \
   tests/formats-spk \
   tests/golden \
+  tests/gpu-maker \
   tests/gpu-networks \
   tests/gpu-results \
   tests/gpu-plastic \
+  tests/gpu-values \
   tests/generate \
   tests/generate-law \
   tests/generate-truth \
@@ -241,10 +243,12 @@ VALGRIND_TESTS = \
   tests/weights
 CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/random-networks \
+  tests/gpu-maker \
   tests/gpu-networks \
   tests/gpu-results \
   tests/gpu-auto.test \
   tests/gpu-plastic \
+  tests/gpu-values \
   tests/gpu-errors.test \
   tests/formats-foreign \
   tests/checkpoint.test \

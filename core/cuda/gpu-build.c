@@ -267,8 +267,14 @@ void mill_gpu_free(struct mill_simulation *sim)
       call->stream_destroy(gpu->copies);
     if (gpu->module)
       call->module_unload(gpu->module);
+    mill_maker_close(&gpu->maker);
     mill_cuda_close(gpu->cuda);
   }
+  for (uint32_t i = 0; gpu->length && i < sim->network.projection_count; i++)
+    mill_release(gpu->length[i]);
+  free(gpu->length);
+  free(gpu->edge);
+  free(gpu->real);
   for (uint32_t i = 0; i < sim->network.population_count; i++) {
     if (gpu->column)
       free(gpu->column[i]);

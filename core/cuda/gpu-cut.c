@@ -76,7 +76,10 @@ int mill_gpu_open(struct mill_simulation *sim, struct mill_error *error)
   if (!sim->gpu)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
   sim->gpu->last = MILL_NO_TARGET;
-  return mill_cuda_open(&sim->gpu->cuda, error);
+  if (mill_cuda_open(&sim->gpu->cuda, error) < 0)
+    return -1;
+  sim->gpu->maker.cuda = sim->gpu->cuda;
+  return 0;
 }
 
 /* ---- Slices -------------------------------------------------------------------------------------------------------------- */
@@ -175,11 +178,15 @@ int mill_gpu_cut(struct mill_simulation *sim, struct mill_error *error)
   gpu->cut = calloc(populations + 1u, sizeof *gpu->cut);
   gpu->made = calloc(projections + 1u, sizeof *gpu->made);
   gpu->groups = calloc(projections + 1u, sizeof *gpu->groups);
+  gpu->real = calloc(projections + 1u, sizeof *gpu->real);
+  gpu->edge = calloc(projections + 1u, sizeof *gpu->edge);
+  gpu->length = calloc(projections + 1u, sizeof *gpu->length);
   gpu->out_degree = mill_allocate("numbers of targets", sim->network.neurons, sizeof *gpu->out_degree);
   gpu->net.epoch_steps = sim->network.epoch_steps;
   describe(sim, &gpu->shape);
-  rc = width && gpu->cut && gpu->made && gpu->groups && gpu->out_degree ? choose_widths(sim, device, width, error)
-                                                                        : mill_fail(error, MILL_RESOURCES, "out of memory");
+  rc = width && gpu->cut && gpu->made && gpu->groups && gpu->real && gpu->edge && gpu->length && gpu->out_degree
+           ? choose_widths(sim, device, width, error)
+           : mill_fail(error, MILL_RESOURCES, "out of memory");
   for (uint32_t p = 0; rc == 0 && p < populations; p++) {
     const uint32_t size = sim->population[p].size;
     gpu->cut[p] = (struct mill_cut){device->narrow, width[p], size ? (size - 1) / width[p] + 1 : 0};

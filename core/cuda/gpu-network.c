@@ -78,6 +78,8 @@ static int put_projections(struct mill_simulation *sim, struct mill_error *error
     made->receptor = p->receptor;
     made->slices = gpu->cut[p->target].slices;
     made->width = gpu->cut[p->target].width;
+    made->weight_bits = p->weight_bits;
+    made->delay_bits = p->delay_bits;
     made->weight_all = p->weight_all;
     made->delay_all = p->delay_all;
     runs += p->synapses ? (double)sources * gpu->cut[p->target].slices : 0;

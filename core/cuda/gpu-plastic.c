@@ -44,23 +44,19 @@ static int fill_column(struct mill_simulation *sim, mill_cu_address to, uint64_t
   return rc;
 }
 
-/* The columns of a projection that was made on the device, whose synapses all begin alike. */
+/* The columns of a projection that was made on the device: its weights are there, and else its synapses all begin alike. */
 static int fill_columns(struct mill_simulation *sim, uint32_t index, uint64_t count, struct mill_error *error)
 {
   const struct mill_plastic_run *run = sim->plastic[index];
   const uint32_t columns = run->plastic.syn_count, bytes = run->plastic.code->real_size;
-  const double weight = sim->file->projection[index].weight.a;
-  const float single = (float)weight;
   double *value = calloc(columns, sizeof *value);
   void **at = calloc(columns, sizeof *at);
   int rc = value && at ? 0 : mill_fail(error, MILL_RESOURCES, "out of memory");
   for (uint32_t c = 0; rc == 0 && c < columns; c++)
     at[c] = &value[c];
-  if (rc == 0) {
+  if (rc == 0)
     run->plastic.code->syn_init(run->param, 1, at);
-    memcpy(at[0], bytes == 4 ? (const void *)&single : (const void *)&weight, bytes);
-  }
-  for (uint32_t c = 0; rc == 0 && c < columns; c++)
+  for (uint32_t c = 1; rc == 0 && c < columns; c++)
     rc = fill_column(sim, sim->gpu->synapse[index][c], count, at[c], bytes, error);
   free(value);
   free(at);
@@ -76,7 +72,12 @@ static int put_synapses(struct mill_simulation *sim, uint32_t index, struct mill
   gpu->synapse[index] = calloc(columns, sizeof **gpu->synapse);
   if (!gpu->synapse[index])
     return mill_fail(error, MILL_RESOURCES, "out of memory");
-  for (uint32_t c = 0; c < columns; c++) {
+  if (!run->syn[0])
+    gpu->synapse[index][0] = gpu->real[index];
+  else
+    mill_cuda_release(gpu->cuda, gpu->real[index]); /* those of a checkpoint are newer */
+  gpu->real[index] = 0;
+  for (uint32_t c = run->syn[0] ? 0 : 1; c < columns; c++) {
     if (mill_cuda_allocate(gpu->cuda, "state of plastic synapses", count * bytes, &gpu->synapse[index][c], error) < 0 ||
         (run->syn[c] &&
          mill_rows_move_column(gpu->cuda, sim->team, &sim->projection[index], run->sources, &gpu->cut[run->target],

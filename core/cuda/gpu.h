@@ -9,6 +9,7 @@
 #include "cuda/compose.h"
 #include "cuda/device.h"
 #include "order.h"
+#include "cuda/maker.h"
 #include "simulation.h"
 
 /* A kernel of the epoch, ready to be launched. */
@@ -70,6 +71,10 @@ struct mill_gpu {
   uint64_t synaptic_events, due_events;
   uint32_t parity;                   /* of the next epoch */
   int stale, stale_synapses;         /* 1: the host's arrays, the states of synapses, are behind the device's */
+  struct mill_maker maker;           /* of synapses, opened when it is needed */
+  mill_cu_address *real;             /* [projections] initial weights of plastic ones that were made on the device, until they are a column */
+  mill_cu_address *edge;             /* [projections] made->edge of those whose list has weights or delays, until both are stored */
+  uint32_t **length;                 /* [projections] synapses of each row, NULL when nobody will ask */
   double connect_s;                  /* that making synapses on the device took */
 };
 
@@ -95,7 +100,27 @@ int mill_gpu_makes(const struct mill_projection_setup *setup);
 /* Cuts the populations into slices, once delays are known, and makes the projections that have no rows. */
 int mill_gpu_cut(struct mill_simulation *simulation, struct mill_error *error);
 int mill_gpu_connect(struct mill_simulation *simulation, struct mill_error *error);
-/* Makes the rows of a projection on the host too; they are the same. */
+/* Of gpu-values.c. Delays of a projection that is to be made on the device, as mill_delay finds them; nothing of it is kept. *possible becomes 0
+   when one of them cannot be had: the host then says which. */
+int mill_gpu_foresee_delays(struct mill_simulation *simulation, uint32_t projection, int *possible, struct mill_error *error);
+/* Its delays, once it was made, into gpu->made. */
+int mill_gpu_make_delays(struct mill_simulation *simulation, uint32_t projection, struct mill_error *error);
+/* Places in lists are not needed any more. */
+void mill_gpu_forget_edges(struct mill_simulation *simulation, uint32_t projection);
+/* What accumulate.c asks of weights that the host has not. */
+int mill_gpu_weights_pass(void *simulation, struct mill_weighing *weighing, enum mill_weights_aim aim, int exponent, uint64_t *sum,
+                          struct mill_weights_found *found, struct mill_error *error);
+int mill_gpu_weights_sample(void *simulation, const struct mill_weighing *weighing, uint32_t count, const uint64_t *synapse, double *weight,
+                            struct mill_error *error);
+/* The initial weights of a plastic projection that was made on the device: *column [groups][4] of the network's precision, padding 0, which
+   belongs to gpu->cuda. Adds what was drawn again and clipped as plastic-build.c does. A weight that the rule does not allow is refused with
+   its place. */
+int mill_gpu_make_reals(struct mill_simulation *simulation, uint32_t projection, mill_cu_address *column, struct mill_error *error);
+/* Of all such projections, into gpu->real. */
+int mill_gpu_make_all_reals(struct mill_simulation *simulation, struct mill_error *error);
+/* Synapses of a projection as they lie on the device. */
+struct mill_laid mill_gpu_laid(const struct mill_simulation *simulation, uint32_t projection);
+/* Brings rows, weights and delays of a projection to the host too; they are the same as if they had been made there. */
 int mill_gpu_complete(struct mill_simulation *simulation, uint32_t projection, struct mill_error *error);
 /* Builds the network on it, from the host's arrays, and the program. */
 int mill_gpu_build(struct mill_simulation *simulation, struct mill_error *error);

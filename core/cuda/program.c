@@ -112,8 +112,9 @@ static void open_builtins(const struct mill_compiler *compiler)
 {
   const char *slash = strrchr(compiler->library_path, '/'), *reason;
   char path[4096];
-  const int n = mill_text_format(path, sizeof path, "%.*slibnvrtc-builtins.so.%d.%d", slash ? (int)(slash + 1 - compiler->library_path) : 0,
-                                 compiler->library_path, compiler->major, compiler->minor);
+  const int n =
+      mill_text_format(path, sizeof path, "%.*slibnvrtc-builtins.so.%d.%d", slash ? (int)(slash + 1 - compiler->library_path) : 0,
+                       compiler->library_path, compiler->major, compiler->minor);
   if (n < (int)sizeof path)
     mill_library_open(path, &reason);
 }

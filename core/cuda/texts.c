@@ -32,8 +32,35 @@ static const unsigned char synapse_ops_h[] = {
 static const unsigned char synapse_h[] = {
 #include "core/spikemill/synapse.h_text"
     END};
+static const unsigned char distribution_h[] = {
+#include "core/distribution.h_text"
+    END};
 static const unsigned char connect_text[] = {
 #include "core/cuda/connect.cu_text"
+    END};
+static const unsigned char connect_draw[] = {
+#include "core/cuda/connect-draw.cu_text"
+    END};
+static const unsigned char connect_once[] = {
+#include "core/cuda/connect-once.cu_text"
+    END};
+static const unsigned char connect_twice[] = {
+#include "core/cuda/connect-twice.cu_text"
+    END};
+static const unsigned char connect_degrees[] = {
+#include "core/cuda/connect-degrees.cu_text"
+    END};
+static const unsigned char connect_values[] = {
+#include "core/cuda/connect-values.cu_text"
+    END};
+static const unsigned char connect_pairs[] = {
+#include "core/cuda/connect-pairs.cu_text"
+    END};
+static const unsigned char connect_common[] = {
+#include "core/cuda/connect-common.cu_text"
+    END};
+static const unsigned char connect_ring[] = {
+#include "core/cuda/connect-ring.cu_text"
     END};
 static const unsigned char prelude[] = {
 #include "core/cuda/prelude.cu_text"
@@ -70,7 +97,16 @@ const struct mill_program_text mill_device_text[] = {
     {"spikemill/pair-rule.h", (const char *)pair_rule_h},
     {"spikemill/synapse-ops.h", (const char *)synapse_ops_h},
     {"spikemill/synapse.h", (const char *)synapse_h},
+    {"core/distribution.h", (const char *)distribution_h},
     {"core/cuda/connect.cu", (const char *)connect_text},
+    {"core/cuda/connect-draw.cu", (const char *)connect_draw},
+    {"core/cuda/connect-once.cu", (const char *)connect_once},
+    {"core/cuda/connect-twice.cu", (const char *)connect_twice},
+    {"core/cuda/connect-degrees.cu", (const char *)connect_degrees},
+    {"core/cuda/connect-values.cu", (const char *)connect_values},
+    {"core/cuda/connect-pairs.cu", (const char *)connect_pairs},
+    {"core/cuda/connect-common.cu", (const char *)connect_common},
+    {"core/cuda/connect-ring.cu", (const char *)connect_ring},
     {"core/cuda/prelude.cu", (const char *)prelude},
     {"core/cuda/stimuli.cu", (const char *)stimuli},
     {"core/cuda/kernel.cu", (const char *)kernel},

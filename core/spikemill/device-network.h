@@ -149,18 +149,80 @@ struct mill_device_network {
   uint32_t every_row;            /* 1: all rows of plastic projections are due in every epoch, and are visited to its end */
 };
 
-/* A fixed-probability connection that is made on the device, as core/connect.h has it. */
+/* Rows of a connection: drawn with a probability, all targets, the one of the source's index. */
+#define MILL_ROWS_DRAWN 0u
+#define MILL_ROWS_OF_ALL 1u
+#define MILL_ROWS_OF_ONE 2u
+
+/* A connection that is made on the device, as core/connect.h has it. */
 struct mill_device_connection {
   double inverse;                /* 1 / log(1 - p) */
   uint64_t key;
   uint64_t room;                 /* groups of `target` */
   MILL_AT(uint32_t) start;
   MILL_AT(void) target;
-  MILL_AT(uint64_t) groups;      /* [2] groups in all, groups of the longest run; from 0 */
+  MILL_AT(uint64_t) found;       /* [4] groups in all, groups of the longest run, synapses, whether a row had no room; from 0 */
   MILL_AT(uint32_t) in_degree;   /* [targets], from 0 */
-  MILL_AT(uint32_t) out_degree;  /* [sources], written */
+  MILL_AT(uint32_t) out_degree;  /* [sources], from 0 */
   uint32_t sources, targets, width, slices, blocks;
+  uint32_t rows;                 /* MILL_ROWS_ */
   uint32_t no_autapses;
+  uint32_t ring, segment;        /* of connect-once.cu: targets of a row's ring, slices of a block */
+  uint32_t round_key[20];        /* of `key`, as mill_philox makes them */
+  uint32_t reserved;
+  float rough;                   /* inverse · log 2 */
+  float open;                    /* what leaves a gap's whole part open: core/cuda/connect-draw.cu */
+};
+
+/* A connection that is given by pairs of neurons: a list, so many sources of each target, so many targets of each source, so many in all. */
+#define MILL_PAIRS_LISTED 0u
+#define MILL_PAIRS_BY_TARGET 1u
+#define MILL_PAIRS_BY_SOURCE 2u
+#define MILL_PAIRS_IN_ALL 3u
+
+struct mill_device_pairs {
+  uint64_t items, n;             /* pairs; of one neuron */
+  uint64_t partners;             /* that one neuron can have */
+  MILL_AT(const uint32_t) source; /* [items] of a list */
+  MILL_AT(const uint32_t) target;
+  MILL_AT(uint32_t) length;      /* as `start` of the connection: synapses of each run, from 0 */
+  MILL_AT(uint32_t) edge;        /* [groups][4] places in the list; 0: not wanted */
+  uint32_t rule, multapses, narrow, reserved;
+};
+
+/* What is to be known of weights or delays, or stored: the largest |weight|; sums of |weight| · 2^exponent, rounded up; weights as quanta; sums of
+   |quanta|; weights as numbers; some weights as doubles; shortest and longest delay, of synapses, or of rows yet to be made; delays as steps. */
+#define MILL_VALUES_MOST 0u
+#define MILL_VALUES_SUM 1u
+#define MILL_VALUES_QUANTA 2u
+#define MILL_VALUES_BOUND 3u
+#define MILL_VALUES_REALS 4u
+#define MILL_VALUES_PICK 5u
+#define MILL_VALUES_DELAYS 6u
+#define MILL_VALUES_FORESEEN 7u
+#define MILL_VALUES_STEPS 8u
+
+/* Weights or delays of a connection's synapses as they lie on the device. `found`: bits of the largest |weight| or the longest delay; the inverted
+   shortest delay; values drawn again, clipped, become zero; the inverted first pair (source << 32 | target) that is refused, and whose
+   delay is rounded; synapses. From 0. */
+struct mill_device_values {
+  int32_t kind, exponent;        /* of the distribution; weights are times 2^exponent */
+  double a, b, lo, hi;
+  uint64_t key;
+  int64_t dt_ps;
+  double least, most;            /* what a plastic synapse's rule allows */
+  MILL_AT(const uint32_t) start;
+  MILL_AT(const void) target;
+  MILL_AT(const uint32_t) edge;  /* [groups][4] of the list that has the values; 0: they are drawn */
+  MILL_AT(const void) listed;    /* doubles, or picoseconds as int64_t */
+  MILL_AT(void) store;           /* [groups][4] */
+  MILL_AT(uint64_t) sum;         /* [targets], added to */
+  MILL_AT(uint64_t) found;       /* [8] */
+  MILL_AT(const uint32_t) pick;  /* [picks][2] source, and place in its row */
+  uint32_t picks, blocks, slices, width;
+  uint32_t narrow, multapses;
+  uint32_t bits;                 /* of an entry of `store` */
+  uint32_t aim;                  /* MILL_VALUES_ */
 };
 
 /* Events from the host for the step `step` of the epoch to come. */

@@ -108,6 +108,13 @@ EMULATOR_IS_(__frcp_rn, float, (float a), 1 / a)
 EMULATOR_IS_(__drcp_rn, double, (double a), 1 / a)
 /* As inexact as the hardware may be. */
 EMULATOR_IS_(__logf, float, (float a), __builtin_logf(a) * 1.0000003f + 3e-7f)
+#define MILL_ROUGH_LOG2(a) (__builtin_log2f(a) * 1.0000003f + 3e-7f)
+EMULATOR_FN float __fadd_rd(float a, float b)
+{
+  const double sum = (double)a + b, error = (double)a - (sum - b) + (b - (sum - (sum - b))); /* of it (Knuth), next to always 0 */
+  const float near = (float)sum;
+  return near > sum || (near == sum && error < 0) ? __builtin_nextafterf(near, -__builtin_inff()) : near;
+}
 EMULATOR_IS_(__fmaf_rn, float, (float a, float b, float c), __builtin_fmaf(a, b, c))
 
 #define EMULATOR_EXACT_(name)                                                                                                      \
@@ -242,6 +249,22 @@ EMULATOR_STORE_(__stwb)
 EMULATOR_STORE_(__stcg)
 EMULATOR_STORE_(__stcs)
 EMULATOR_STORE_(__stwt)
+
+/* Shared memory by its own addresses. */
+#define MILL_SHARED_PLACE
+typedef unsigned char *mill_shared_place;
+EMULATOR_FN mill_shared_place mill_shared_place_of(const void *at)
+{
+  return (unsigned char *)at;
+}
+EMULATOR_FN void mill_shared_put(mill_shared_place at, unsigned short value)
+{
+  *(unsigned short *)(void *)at = value;
+}
+EMULATOR_FN void mill_shared_put(mill_shared_place at, unsigned value)
+{
+  *(unsigned *)(void *)at = value;
+}
 
 /* One thread runs at a time, so that reading and then writing is atomic. They return what was there. */
 #define EMULATOR_ATOMIC_(name, T, next)                                                                                            \
