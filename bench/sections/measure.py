@@ -115,11 +115,19 @@ def network(name, *options):
     return [os.path.join(EXAMPLES, name + ".ini"), *options]
 
 
+class Failed(SystemExit):
+    """A command did; ends the section unless somebody expects it."""
+
+    def __init__(self, arguments, status, told):
+        super().__init__(f"{shlex.join(arguments)}: status {status}\n{told}")
+        self.status = status
+
+
 def run_program(arguments):
-    """The standard output of a command, whose failure ends the section."""
+    """The standard output of a command."""
     answer = subprocess.run(arguments, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if answer.returncode != 0:
-        sys.exit(f"{shlex.join(arguments)}: status {answer.returncode}\n{answer.stderr.strip()}")
+        raise Failed(arguments, answer.returncode, answer.stderr.strip())
     return answer.stdout
 
 
@@ -223,7 +231,9 @@ def points(pairs):
 
 def figure(name, title, x, y, measured, other=None):
     """A picture's place and its data. x and y are (label, scale); measured and other name series of points (x, y) or (x, y, least, most),
-    those of `other` being from elsewhere. Series without points are left out."""
+    those of `other` being from elsewhere. Series without points are left out, and so is a picture without measured ones."""
+    if not any(measured.values()):
+        return
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(("figure", name, title))
