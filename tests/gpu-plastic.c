@@ -11,7 +11,7 @@
 #else
 #define LEAST 3
 #endif
-enum { EPOCHS = 400 /* of a run on an emulated GPU, about */, KINDS = 3, PLASTICITIES = 3, PAIRS = GPU_DELIVERIES * PLASTICITIES };
+enum { EPOCHS = 150 /* of a run on an emulated GPU, about */, KINDS = 3, PLASTICITIES = 3, PAIRS = GPU_DELIVERIES * PLASTICITIES };
 
 static const char *const plasticities[] = {"naive", "lazy", "event-driven"};
 static const uint32_t lengths[] = {1, 2, 8};
@@ -93,8 +93,10 @@ int main(void)
   gpu = gpu_find();
   if (gpu == GPU_NONE)
     return done_testing();
-  if (gpu == GPU_EMULATED)
+  if (gpu == GPU_EMULATED) {
     setenv("EMULATOR_CXXFLAGS", "-O0", 0); /* programs with all rules: compiling them is most of the time */
+    setenv("EMULATOR_MULTIPROCESSORS", "1", 0);
+  }
   all = gpu == GPU_REAL || getenv("SPIKEMILL_LONG");
   epochs = gpu == GPU_REAL ? 1000000 : EPOCHS;
   if (only) {

@@ -209,7 +209,6 @@ static const struct {
     {10, 32},    /* threads of a warp */
     {12, 65536}, /* registers of a block */
     {MILL_CU_CLOCK_RATE, 1000000},
-    {MILL_CU_MULTIPROCESSORS, 4},
     {MILL_CU_L2_BYTES, 64 << 20},
     {MILL_CU_THREADS_PER_MULTIPROCESSOR, 2048},
     {MILL_CU_SHARED_PER_MULTIPROCESSOR, EMU_SHARED_MOST + 1024},
@@ -228,6 +227,10 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
         *value = attributes[i].value;
         code = 0;
       }
+    if (value && attribute == MILL_CU_MULTIPROCESSORS) {
+      *value = (int)emu_setting("EMULATOR_MULTIPROCESSORS", 4);
+      code = 0;
+    }
     if (value && (attribute == MILL_CU_MAJOR || attribute == MILL_CU_MINOR)) {
       *value = (int)(attribute == MILL_CU_MAJOR ? emu_architecture() / 10 : emu_architecture() % 10);
       code = 0;
