@@ -46,6 +46,7 @@ check_PROGRAMS += \
   tests/nvrtc \
   tests/nvrtc-cache \
   tests/nvrtc-program \
+  tests/nvrtc-rules \
   tests/occurrences \
   tests/order \
   tests/output \
@@ -112,6 +113,7 @@ test_headers = \
   tests/mine.h \
   tests/mined.h \
   tests/net.h \
+  tests/nvrtc.h \
   tests/plastic-networks.h \
   tests/random.h \
   tests/static-networks.h \

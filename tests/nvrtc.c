@@ -1,41 +1,9 @@
 /* Every model, stimulus and delivery strategy compiles for a GPU, which takes NVRTC and no GPU: a pairwise cover of model, strategy, precision and
    width of cells for sm_90. SPIKEMILL_LONG=1: all combinations, for sm_75 too. */
-#include <stdlib.h>
-#include <string.h>
-
 #include <spikemill/delivery.h>
 #include <spikemill/neuron-ops.h>
 #include <spikemill/stimulus.h>
-#include "cuda/compose.h"
-#include "registry.h"
-#include "tap.h"
-
-enum { MOST = 64 };
-
-/* The plugins of a kind that have a text; returns their number. */
-static uint32_t with_text(int kind, const struct mill_plugin **list)
-{
-  char **names = mill_plugin_list(kind, NULL, NULL);
-  uint32_t n = 0;
-  for (size_t i = 0; names && names[i] && n < MOST; i++) {
-    struct mill_error error;
-    const struct mill_plugin *plugin;
-    if (mill_plugin_load(kind, names[i], NULL, &plugin, &error) == 0 && plugin->source)
-      list[n++] = plugin;
-  }
-  free(names);
-  return n;
-}
-
-static void compile(struct mill_compiler *compiler, const struct mill_composition *c, int major, int minor, const char *what)
-{
-  struct mill_program_image image = {0};
-  struct mill_error error = {0};
-  int rc = mill_compose(compiler, c, major, minor, &image, &error);
-  ok(rc == 0 && image.size > 1000, "%s, %s, %u-bit cells, %s, sm_%d%d%s%s", c->model[0]->name, c->precision ? "double" : "single", c->cell_bits,
-     what, major, minor, rc ? ": " : "", rc ? error.text : "");
-  free(image.bytes);
-}
+#include "nvrtc.h"
 
 int main(void)
 {
