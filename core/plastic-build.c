@@ -42,6 +42,11 @@ static uint32_t words_for(uint32_t usable, uint32_t delay_max, uint32_t epoch)
   return usable + (delay_max + 2 * epoch + 63) / 64;
 }
 
+uint32_t mill_plastic_words(const struct mill_simulation *sim, uint32_t index)
+{
+  return words_for(sim->file->history_words, sim->projection[index].delay_max, sim->network.epoch_steps);
+}
+
 uint64_t mill_plastic_estimate(const struct mill_netfile *file, const struct mill_projection_setup *setup, uint64_t n,
                                uint32_t delay)
 {
@@ -304,7 +309,7 @@ static int build_populations(struct mill_simulation *sim, struct mill_error *err
     struct mill_population_run *run = &sim->run[p];
     uint32_t words = 0;
     for (uint32_t i = 0; i < run->plastic_in_count; i++) {
-      uint32_t wanted = words_for(sim->file->history_words, sim->projection[run->plastic_in[i]->index].delay_max, epoch);
+      uint32_t wanted = mill_plastic_words(sim, run->plastic_in[i]->index);
       words = wanted > words ? wanted : words;
     }
     if (words && mill_plastic_lengthen(sim, p, words, error) < 0)

@@ -40,6 +40,9 @@ struct mill_plastic_run {
    steps. */
 uint64_t mill_plastic_estimate(const struct mill_netfile *file, const struct mill_projection_setup *setup, uint64_t n, uint32_t delay);
 
+/* Words of a history that serves a plastic projection, once delays and the epoch are known. */
+uint32_t mill_plastic_words(const struct mill_simulation *simulation, uint32_t projection);
+
 /* Whether a projection's rule is plastic. */
 int mill_plastic_is(const struct mill_projection_setup *setup);
 

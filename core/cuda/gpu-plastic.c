@@ -15,16 +15,30 @@
 #define COPIES 3u             /* of what belongs to a source: as it is, and as it was before the last epoch of either parity */
 #define STAGE (UINT64_C(4) << 20) /* values that are sent at a time */
 
+/* Steps that a ring of traces holds, as a power of two: those of the history. */
+static uint32_t trace_bits(uint32_t words)
+{
+  uint32_t bits = 6;
+  while (words > 1u << (bits - 6))
+    bits++;
+  return bits;
+}
+
 uint64_t mill_gpu_plastic_bytes(const struct mill_simulation *sim, uint32_t index)
 {
   const struct mill_projection_setup *setup = &sim->file->projection[index];
   const struct mill_synapse_ops *ops = setup->synapse.plugin->ops;
+  const struct mill_synapse_code *code = &ops->code[sim->file->precision];
   const struct mill_cut *cut = &sim->gpu->cut[setup->target];
-  /* as weights of 32 bits, or twice that */
-  return mill_plastic_is(setup) ? ops->syn_count * (uint64_t)(sim->file->precision ? 2 : 1) *
-                                    (mill_rows_device_bytes(setup->connection.sources, sim->rows[index].synapses, cut, 32, 0) -
-                                     mill_rows_device_bytes(setup->connection.sources, sim->rows[index].synapses, cut, 0, 0))
-                                : 0;
+  const uint64_t sources = setup->connection.sources, synapses = sim->rows[index].synapses;
+  const uint32_t words = mill_plastic_words(sim, index);
+  if (!mill_plastic_is(setup))
+    return 0;
+  return ops->syn_count * (uint64_t)(code->real_size / 4) * /* a column is as weights of 32 bits, or twice that */
+             (mill_rows_device_bytes(sources, synapses, cut, 32, 0) - mill_rows_device_bytes(sources, synapses, cut, 0, 0)) +
+         sources * COPIES * (code->pre_size + sizeof(struct mill_device_row)) +
+         setup->connection.targets * (((uint64_t)code->post_size << trace_bits(words)) + code->post_size + 8 +
+                                      mill_gpu_last_bytes(code) + words * UINT64_C(8));
 }
 
 /* ---- To the device -------------------------------------------------------------------------------------------------------- */
@@ -162,15 +176,6 @@ static int put_rows(struct mill_simulation *sim, uint32_t population, struct mil
     rc = -1;
   mill_release(row);
   return rc;
-}
-
-/* Steps that a ring of traces holds, as a power of two: those of the history. */
-static uint32_t trace_bits(uint32_t words)
-{
-  uint32_t bits = 6;
-  while (words > 1u << (bits - 6))
-    bits++;
-  return bits;
 }
 
 /* The history of a population, and room for the traces of the projections that lead to it; mill_recall fills it. */
