@@ -38,8 +38,8 @@ static uint32_t plasticity_for(uint32_t delivery, uint32_t kind)
   return (delivery == 0 ? 0 : delivery < 4 ? 1 : 2) + kind;
 }
 
-static uint32_t check(const struct gpu_network *n, const struct truth *t, uint32_t delivery, uint32_t plasticity, int all, uint32_t kind,
-                      enum way way, uint32_t number)
+static uint32_t check(const struct gpu_network *n, const struct truth *t, uint32_t delivery, uint32_t plasticity, int all,
+                      uint32_t kind, enum way way, uint32_t number)
 {
   const uint32_t other = draw(GPU_DELIVERIES);
   struct variant v, then, cpu;

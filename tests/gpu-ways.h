@@ -47,7 +47,8 @@ struct snapshot {
 };
 
 /* The trace of a target after its last spike, wherever that is kept: in the anchor or in the history. */
-static inline void add_post(struct bytes *to, const struct mill_simulation *sim, const struct mill_plastic_run *run, uint32_t target)
+static inline void add_post(struct bytes *to, const struct mill_simulation *sim, const struct mill_plastic_run *run,
+                            uint32_t target)
 {
   const struct mill_synapse_code *code = run->plastic.code;
   const uint64_t *history = run->plastic.history + (uint64_t)target * run->plastic.words;
@@ -302,8 +303,8 @@ static inline const char *simulate_whole(const struct gpu_network *n, struct mil
 }
 
 /* Returns what differs on the way, or NULL. */
-static inline const char *simulate(const struct gpu_network *n, const struct truth *t, const struct variant *v, const char *const *then,
-                                   enum way way, struct outcome *o)
+static inline const char *simulate(const struct gpu_network *n, const struct truth *t, const struct variant *v,
+                                   const char *const *then, enum way way, struct outcome *o)
 {
   const char *bad = NULL;
   char path[40];
@@ -359,8 +360,8 @@ static inline void stir(uint32_t k)
 }
 
 /* One way; `then` is what TO_GPU goes on under, `cpu` what TO_CPU does. 1: something differs, and it was said what. */
-static inline uint32_t check_way(const struct gpu_network *n, const struct truth *t, const struct variant *v, const struct variant *then,
-                                 const struct variant *cpu, enum way way, uint32_t number)
+static inline uint32_t check_way(const struct gpu_network *n, const struct truth *t, const struct variant *v,
+                                 const struct variant *then, const struct variant *cpu, enum way way, uint32_t number)
 {
   struct outcome o = {0};
   const char *bad;
@@ -373,7 +374,10 @@ static inline uint32_t check_way(const struct gpu_network *n, const struct truth
                                                         : difference(&o.end, &t->whole.end);
   if (bad)
     diag("network %u,%s, %s%s, EMULATOR_ORDER=%s EMULATOR_LAZY=%s: %s differ", number, v->name, ways[way],
-         way == TO_GPU ? then->name : way == TO_CPU ? cpu->name : "", getenv("EMULATOR_ORDER"), getenv("EMULATOR_LAZY"), bad);
+         way == TO_GPU   ? then->name
+         : way == TO_CPU ? cpu->name
+                         : "",
+         getenv("EMULATOR_ORDER"), getenv("EMULATOR_LAZY"), bad);
   drop(&o.end);
   return bad != NULL;
 }

@@ -16,7 +16,8 @@ static const struct mill_plugin *outside(const char *name, const char *path)
   in = fopen(file, "r");
   if (!in)
     bail("cannot read %s", file);
-  plugin = (struct mill_plugin){.abi_minor = MILL_ABI_MINOR, .kind = MILL_SYNAPSE, .name = name, .source = text, .source_name = file};
+  plugin =
+      (struct mill_plugin){.abi_minor = MILL_ABI_MINOR, .kind = MILL_SYNAPSE, .name = name, .source = text, .source_name = file};
   plugin.source_end = text + fread(text, 1, sizeof text, in);
   fclose(in);
   return &plugin;

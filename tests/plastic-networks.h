@@ -84,9 +84,10 @@ static inline void plastic_prologue(struct plastic_network *n)
                 "[population.z2]\nmodel = parrot\nsize = 1\n");
   for (uint32_t i = 0; plastic_rules[i]; i++) {
     const char *rule = plastic_rules[i];
-    put(&n->text, "[projection.z%u]\nsource = z2\ntarget = z2\nreceptor = none\nrule = all-to-all\nautapses = yes\nsynapse = %s\n", i, rule);
+    put(&n->text, "[projection.z%u]\nsource = z2\ntarget = z2\nreceptor = none\nrule = all-to-all\nautapses = yes\nsynapse = %s\n",
+        i, rule);
     put(&n->text, "delay = %u.%u\n%s\n", n->least / 10, n->least % 10,
-        strcmp(rule, "paper-stdp") == 0                                 ? "weight = 2e-4\nscale = 2e4"
+        strcmp(rule, "paper-stdp") == 0                           ? "weight = 2e-4\nscale = 2e4"
         : strcmp(rule, "stp") == 0 || strcmp(rule, "static") == 0 ? "weight = 2"
                                                                   : "weight = 2\nw_max = 6");
   }

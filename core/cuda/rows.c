@@ -197,8 +197,8 @@ struct moving {
   struct layout l;
   const struct piece *piece; /* the first on the stage */
   unsigned char *column, *stage;
-  uint32_t bytes;            /* of a synapse */
-  int down;                  /* 1: from the device */
+  uint32_t bytes; /* of a synapse */
+  int down;       /* 1: from the device */
 };
 
 static int by_place(const void *a, const void *b)
@@ -231,7 +231,8 @@ static void move_piece(void *self, uint64_t index, uint32_t worker)
     const uint32_t row = piece->block * MILL_ROWS + r;
     const uint64_t at = find_target(m->l.p, row, piece->slice ? end_of_slice(&m->l, piece->slice - 1) : 0);
     const uint64_t n = find_target(m->l.p, row, end_of_slice(&m->l, piece->slice)) - at;
-    unsigned char *here = m->column + at * m->bytes, *there = m->stage + (uint64_t)(start[r] - m->piece->begin) * MILL_GROUP * m->bytes;
+    unsigned char *here = m->column + at * m->bytes,
+                  *there = m->stage + (uint64_t)(start[r] - m->piece->begin) * MILL_GROUP * m->bytes;
     memcpy(m->down ? here : there, m->down ? there : here, n * m->bytes);
   }
 }
@@ -260,10 +261,8 @@ int mill_rows_move_column(struct mill_cuda *cuda, struct mill_team *team, const 
                           const struct mill_cut *cut, const struct mill_device_projection *there, void *column, uint32_t bytes,
                           mill_cu_address to, int down, struct mill_error *error)
 {
-  struct moving m = {.l = {.p = p, .cut = *cut, .sources = sources, .blocks = there->blocks},
-                     .column = column,
-                     .bytes = bytes,
-                     .down = down};
+  struct moving m = {
+      .l = {.p = p, .cut = *cut, .sources = sources, .blocks = there->blocks}, .column = column, .bytes = bytes, .down = down};
   const uint64_t pieces = (uint64_t)cut->slices * m.l.blocks, entries = pieces * (MILL_ROWS + 1);
   struct piece *piece = mill_allocate_or_fail("blocks of rows", pieces, sizeof *piece, error);
   int rc = -1;
