@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "counting.h"
+#include "cuda/miner.h"
 #include "memory.h"
 #include "registry.h"
 
@@ -16,8 +17,9 @@
 struct mill_counting {
   struct mill_counter_input input;
   const struct mill_plugin *plugin;
-  const struct mill_counter_ops *ops;
-  void *self; /* the plugin's; NULL until it is open */
+  struct mill_miner *miner;        /* NULL: the CPU */
+  struct mill_counter_device call; /* what is called, there or here; `open` is the device's */
+  void *self;                      /* the plugin's; NULL until it is open */
   int64_t *time, *type_time;
   uint32_t *type, *order, *first, *type_order;
 };
@@ -109,14 +111,44 @@ static int passed(const struct mill_counting *c, int failed, struct mill_error *
   return failed ? mill_fail_within(error, "counter `%s`", c->plugin->name) : 0;
 }
 
+static int open_plugin(struct mill_counting *c, const void *params, struct mill_error *error)
+{
+  const struct mill_counter_ops *ops = c->plugin->ops;
+  return c->miner ? c->call.open(&mill_host, mill_miner_host(c->miner), params, &c->input, mill_miner_stream(c->miner), &c->self, error)
+                  : ops->open(&mill_host, params, &c->input, &c->self, error);
+}
+
 /* Opens the plugin on the events of the setup. */
 static int start(struct mill_counting *c, const struct mill_counting_setup *setup, struct mill_error *error)
 {
   lay_out(c, setup);
-  if (!passed(c, c->ops->open(&mill_host, setup->params, &c->input, &c->self, error), error))
+  if (c->miner && mill_miner_begin(c->miner, &c->input, error) < 0)
+    return -1;
+  if (!passed(c, open_plugin(c, setup->params, error), error))
     return 0;
   c->self = NULL;
   return -1;
+}
+
+static void finish(struct mill_counting *c)
+{
+  if (c->miner)
+    (void)mill_miner_attach(c->miner, NULL);
+  if (c->self)
+    c->call.close(c->self);
+  c->self = NULL;
+  if (c->miner)
+    mill_miner_end(c->miner);
+}
+
+/* The functions of the plugin. */
+static struct mill_counter_device calls_of(const struct mill_plugin *plugin, const struct mill_miner *miner)
+{
+  const struct mill_counter_ops *ops = plugin->ops;
+  const size_t end = offsetof(struct mill_counter_ops, tell) + sizeof ops->tell;
+  if (miner)
+    return *mill_miner_device_of(plugin);
+  return (struct mill_counter_device){NULL, ops->count, ops->keep, ops->close, plugin->ops_size >= end ? ops->tell : NULL};
 }
 
 int mill_counting_open(const struct mill_counting_setup *setup, struct mill_counting **counting, struct mill_error *error)
@@ -126,7 +158,8 @@ int mill_counting_open(const struct mill_counting_setup *setup, struct mill_coun
   if (check(setup, error) || !(c = mill_allocate_or_fail("counting", 1, sizeof *c, error)))
     return -1;
   c->plugin = setup->plugin;
-  c->ops = setup->plugin->ops;
+  c->miner = setup->miner;
+  c->call = calls_of(setup->plugin, setup->miner);
   if (allocate(c, setup, error))
     goto failed;
   c->input = (struct mill_counter_input){
@@ -175,9 +208,7 @@ int mill_counting_check(const struct mill_plugin *plugin, const void *params, st
 
 int mill_counting_restart(struct mill_counting *c, const struct mill_counting_setup *setup, struct mill_error *error)
 {
-  if (c->self)
-    c->ops->close(c->self);
-  c->self = NULL;
+  finish(c);
   if (setup->events != c->input.events || setup->types != c->input.types)
     return mill_fail(error, MILL_USAGE,
                      "%" PRIu64 " events of %" PRIu32 " types to go on with; %" PRIu32 " of %" PRIu32 " expected", setup->events,
@@ -188,28 +219,30 @@ int mill_counting_restart(struct mill_counting *c, const struct mill_counting_se
 int mill_counting_count(struct mill_counting *counting, const struct mill_candidates *candidates, uint64_t *counts,
                         struct mill_error *error)
 {
-  return passed(counting, counting->ops->count(counting->self, candidates, counts, error), error);
+  if (counting->miner && mill_miner_attach(counting->miner, error) < 0)
+    return -1;
+  return passed(counting, counting->call.count(counting->self, candidates, counts, error), error);
 }
 
 int mill_counting_keep(struct mill_counting *counting, uint32_t level, uint32_t n, const uint64_t *kept, struct mill_error *error)
 {
-  return passed(counting, counting->ops->keep(counting->self, level, n, kept, error), error);
+  if (counting->miner && mill_miner_attach(counting->miner, error) < 0)
+    return -1;
+  return passed(counting, counting->call.keep(counting->self, level, n, kept, error), error);
 }
 
 void mill_counting_tell(const struct mill_counting *counting, struct mill_counter_level *level)
 {
-  const size_t end = offsetof(struct mill_counter_ops, tell) + sizeof counting->ops->tell;
   *level = (struct mill_counter_level){0};
-  if (counting->plugin->ops_size >= end && counting->ops->tell)
-    counting->ops->tell(counting->self, level);
+  if (counting->call.tell)
+    counting->call.tell(counting->self, level);
 }
 
 void mill_counting_close(struct mill_counting *counting)
 {
   if (!counting)
     return;
-  if (counting->self)
-    counting->ops->close(counting->self);
+  finish(counting);
   mill_release(counting->time);
   mill_release(counting->type);
   mill_release(counting->order);

@@ -8,6 +8,8 @@
 
 enum mill_ties { MILL_TIES_ORDER, MILL_TIES_STRICT };
 
+struct mill_miner; /* cuda/miner.h */
+
 struct mill_counting_setup {
   const struct mill_plugin *plugin; /* of kind counter */
   const void *params;               /* its parameter block, NULL when it has none */
@@ -19,13 +21,14 @@ struct mill_counting_setup {
   uint32_t interval_count;
   uint64_t threshold, memory;
   struct mill_team *team;
+  struct mill_miner *miner;         /* a GPU, opened for this plugin: it counts there; NULL: on the CPU */
 };
 
 struct mill_counting;
 
 /* Fails with MILL_DATA for more than 2^32 - 1 events, times further apart than INT64_MAX ticks, events out of order or of unknown
    types, with MILL_USAGE for an interval that is not 0 <= low < high and for threshold 0, with MILL_RESOURCES when memory is
-   short, with what the plugin says, behind its name. */
+   short, with what the plugin says, behind its name. A miner stays the caller's, until close. */
 int mill_counting_open(const struct mill_counting_setup *setup, struct mill_counting **counting, struct mill_error *error);
 /* What the counter says of its parameters, of a plugin's form "KEY: reason", by opening it on a stream without events. */
 int mill_counting_check(const struct mill_plugin *plugin, const void *params, struct mill_error *error);

@@ -154,11 +154,6 @@ static int read_notations(struct mill_job *job, const struct job_values *v, stru
     return mill_place_fail(error, &job->place, "intervals", "%s", inner.text);
   if (mill_memory_bytes(v->memory, &job->memory) < 0)
     return mill_place_fail(error, &job->place, "memory", "expected a number of bytes, with K, M, G or T for powers of 1024");
-  if (v->backend == 2) {
-    mill_place_fail(error, &job->place, "backend", "no CUDA backend in this version: use cpu or auto");
-    error->status = MILL_RESOURCES;
-    return -1;
-  }
   return 0;
 }
 
@@ -288,6 +283,7 @@ static int read_section(struct mill_job *job, const char *source, struct mill_er
   v.columns = v.tick = v.support = v.intervals = NULL;
   job->max_length = (uint32_t)v.max_length;
   job->ties = v.ties;
+  job->backend = v.backend;
   job->repeats = v.repeats;
   job->max_candidates = (uint64_t)v.max_candidates;
   job->threads = (uint32_t)v.threads;

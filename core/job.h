@@ -53,6 +53,7 @@ struct mill_job {
   uint32_t max_length;             /* 1 … MILL_LENGTH_MAX */
   int ties;                        /* enum mill_ties */
   int repeats;
+  int backend;                     /* 0 auto, 1 cpu, 2 cuda */
   int64_t window, step;            /* picoseconds; 0: the recording is mined as a whole */
   uint64_t max_candidates, memory; /* memory in bytes */
   uint32_t threads;                /* 0: as many as there are processors */

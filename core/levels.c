@@ -425,7 +425,7 @@ static int next_level(struct search *s, struct mill_error *error)
 
 int mill_levels_run(const struct mill_levels_setup *setup, struct mill_episodes *episodes, struct mill_error *error)
 {
-  struct search s = {.setup = setup, .episodes = episodes, .level = 1, .candidates = setup->types, .wanted = FIRST_BATCH};
+  struct search s = {.setup = setup, .episodes = episodes, .level = 1, .candidates = setup->types, .wanted = setup->batch ? setup->batch : FIRST_BATCH};
   int rc = 1;
   for (uint32_t type = 0; type < setup->types; type++)
     s.counted += (uint64_t)has_enough(&s, type);

@@ -17,6 +17,7 @@ struct mill_levels_setup {
   uint64_t max_candidates; /* of one level */
   uint64_t memory;         /* as the user gave it, for messages; the budget of the episodes is what counts */
   uint32_t workers;        /* a batch has at least so many candidates */
+  uint32_t batch;          /* candidates of the first batch, as far as there is room; 0: a few */
   double begun;            /* mill_seconds */
   int (*progress)(const struct mill_mining_progress *progress, void *self); /* may be NULL */
   void *self;

@@ -27,6 +27,8 @@ core_libmill_la_SOURCES = \
   core/cuda/maker-pairs.c \
   core/cuda/maker-rows.c \
   core/cuda/maker.c \
+  core/cuda/miner-stream.c \
+  core/cuda/miner.c \
   core/cuda/program.c \
   core/cuda/rows-back.c \
   core/cuda/rows.c \
@@ -116,6 +118,8 @@ noinst_HEADERS += \
   core/cuda/library.h \
   core/cuda/maker-private.h \
   core/cuda/maker.h \
+  core/cuda/miner-private.h \
+  core/cuda/miner.h \
   core/cuda/program.h \
   core/cuda/rows.h \
   core/cuda/texts.h \
@@ -166,6 +170,8 @@ spikemillincludedir = $(includedir)/spikemill
 spikemillinclude_HEADERS = \
   core/spikemill/counter.h \
   core/spikemill/delivery.h \
+  core/spikemill/device-counter.h \
+  core/spikemill/device-host.h \
   core/spikemill/device-math.h \
   core/spikemill/device-network.h \
   core/spikemill/device-random.h \
@@ -230,7 +236,7 @@ device_texts = core/cuda/connect.cu core/cuda/connect-common.cu core/cuda/connec
   core/cuda/connect-once.cu core/cuda/connect-pairs.cu core/cuda/connect-ring.cu core/cuda/connect-twice.cu core/cuda/connect-values.cu \
   core/cuda/forget.cu core/cuda/kernel.cu core/cuda/model.cu core/cuda/plastic.cu core/cuda/prelude.cu core/cuda/rule.cu \
   core/cuda/stimuli.cu core/cuda/update.cu
-device_headers = core/distribution.h core/spikemill/device.h core/spikemill/device-math.h core/spikemill/device-network.h \
+device_headers = core/distribution.h core/spikemill/device.h core/spikemill/device-counter.h core/spikemill/device-math.h core/spikemill/device-network.h \
   core/spikemill/device-random.h core/spikemill/neuron.h core/spikemill/pair-rule.h core/spikemill/propagator.h \
   core/spikemill/synapse-ops.h core/spikemill/synapse.h
 EXTRA_DIST += $(device_texts)

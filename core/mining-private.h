@@ -3,6 +3,7 @@
 #define MILL_MINING_PRIVATE_H
 
 #include <spikemill/mining.h>
+#include "cuda/miner.h"
 #include "episodes.h"
 #include "job.h"
 #include "occurrences.h"
@@ -14,6 +15,7 @@
 struct mill_mining {
   struct mill_job *job;
   struct mill_stream *stream;
+  struct mill_miner *miner;    /* the GPU that counts; NULL: the CPU does. Of a window: its whole's */
   struct mill_mining *whole;   /* of a window: what it is of, whose the job is; else NULL */
   struct mill_windows windows; /* of the whole */
   uint64_t number;             /* of a window, from 1 */

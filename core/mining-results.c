@@ -51,7 +51,7 @@ void mill_mining_report(const struct mill_mining *m, struct mill_mining_report *
   *report = (struct mill_mining_report){.input = job->spikes,
                                         .counter = job->counter.plugin->name,
                                         .exact = (job->counter.plugin->flags & MILL_EXACT) != 0,
-                                        .backend = "cpu",
+                                        .backend = m->miner ? "cuda" : "cpu",
                                         .ties = ties[job->ties],
                                         .events = m->events,
                                         .types = m->types,

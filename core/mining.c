@@ -8,6 +8,8 @@
 #include "memory.h"
 #include "simulation.h"
 
+#define DEVICE_BATCH (1u << 16) /* candidates of a GPU's first batch: it has as many at work as fit at no more time than one */
+
 /* The most held so far: by the process' peak when it is of this mining, else by what is held now. */
 static void measure(struct mill_mining *m)
 {
@@ -40,9 +42,11 @@ static int test(struct mill_mining *m, const struct mill_counting_setup *counter
   const struct mill_stream_info *info = &m->stream->info;
   const int stated = info->start != info->stop;
   const int64_t begin = info->start + 1, end = (int64_t)((uint64_t)info->start + m->duration);
+  struct mill_counting_setup here = *counter; /* surrogates are counted by all threads, each on the CPU */
+  here.miner = NULL;
   const struct mill_tests_setup setup = {.options = &m->job->significance,
                                          .episodes = &m->episodes,
-                                         .counting = *counter,
+                                         .counting = here,
                                          .tick_ps = info->tick_ps,
                                          .duration = m->duration,
                                          .begin = stated && begin < m->first ? begin : m->first,
@@ -72,7 +76,8 @@ static int search(struct mill_mining *m, struct mill_error *error)
                                               .interval_count = job->interval_count,
                                               .threshold = m->support,
                                               .memory = job->memory - job->memory / 2,
-                                              .team = team};
+                                              .team = team,
+                                              .miner = m->miner};
   if (mill_counting_open(&counter, &counting, error) < 0)
     goto done;
   measure(m);
@@ -89,6 +94,7 @@ static int search(struct mill_mining *m, struct mill_error *error)
                                            .max_candidates = job->max_candidates,
                                            .memory = job->memory,
                                            .workers = m->threads,
+                                           .batch = m->miner ? DEVICE_BATCH : 0,
                                            .begun = m->begun,
                                            .progress = on_progress,
                                            .self = m};

@@ -35,5 +35,5 @@ static int count(void *self, const struct mill_candidates *candidates, uint64_t 
   return relaxed_count(&((struct counter *)self)->blocks, candidates, counts, error);
 }
 
-static const struct mill_counter_ops ops = {open_counter, count, mill_keep_nothing, close_counter, NULL};
+static const struct mill_counter_ops ops = {open_counter, count, mill_keep_nothing, close_counter, NULL, NULL};
 MILL_PLUGIN(MILL_COUNTER, MILL_CPU, "a2", "the relaxed counter: low bounds are dropped, one time per node", 0, NULL, 0, ops);

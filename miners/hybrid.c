@@ -107,6 +107,6 @@ static void tell(void *self, struct mill_counter_level *level)
   level->method = ((struct counter *)self)->method;
 }
 
-static const struct mill_counter_ops ops = {open_counter, count, mill_keep_nothing, close_counter, tell};
+static const struct mill_counter_ops ops = {open_counter, count, mill_keep_nothing, close_counter, tell, NULL};
 MILL_PLUGIN(MILL_COUNTER, MILL_CPU | MILL_EXACT, "hybrid", "ptpe for levels of many candidates, mapconcatenate for those of few",
             sizeof(struct parameters), params, sizeof params / sizeof *params, ops);

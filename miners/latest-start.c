@@ -38,6 +38,7 @@ static inline uint64_t fill_until(uint32_t *table, uint64_t at, uint64_t stop, u
 }
 
 #include "latest-start-join.h"
+#include "latest-start-device.h"
 
 struct worker {
   struct end *end[2]; /* [longest + 2] each */
@@ -398,6 +399,7 @@ static int open_counter(const struct mill_host *host, const void *params, const 
   return 0;
 }
 
-static const struct mill_counter_ops ops = {open_counter, count, keep, close_counter, NULL};
-MILL_PLUGIN(MILL_COUNTER, MILL_CPU | MILL_EXACT, "latest-start",
-            "the latest start of each end, through links between types: the fastest", 0, NULL, 0, ops);
+static const struct mill_counter_ops ops = {open_counter, count, keep, close_counter, NULL, &on_device};
+MILL_PLUGIN_WITH_TEXT(MILL_COUNTER, MILL_CPU | MILL_CUDA | MILL_EXACT, "latest-start",
+                      "the latest start of each end, through links between types: the fastest", 0, NULL, 0, ops, text,
+                      text + sizeof text, "miners/latest-start.cu");

@@ -6,7 +6,8 @@ miners_counter_serial_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 
 pkglib_LTLIBRARIES += miners/counter-latest-start.la
 miners_counter_latest_start_la_SOURCES = miners/latest-start.c \
-  miners/latest-start-cache.h miners/latest-start-join.h miners/latest-start-pairs.h
+  miners/latest-start-cache.h miners/latest-start-device.h miners/latest-start-join.h miners/latest-start-pairs.h \
+  miners/on-device.h
 miners_counter_latest_start_la_CFLAGS = $(PLUGIN_CFLAGS)
 miners_counter_latest_start_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 
@@ -39,3 +40,9 @@ miners_counter_two_pass_la_SOURCES = miners/two-pass.c \
   miners/blocks.h miners/machine.h miners/nodes.h miners/ptpe.h miners/relaxed.h
 miners_counter_two_pass_la_CFLAGS = $(PLUGIN_CFLAGS)
 miners_counter_two_pass_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+
+# Their texts for devices; core/local.mk says how they become bytes.
+miner_texts = miners/latest-start.cu
+EXTRA_DIST += $(miner_texts)
+BUILT_SOURCES += $(miner_texts:.cu=.cu_text)
+CLEANFILES += $(miner_texts:.cu=.cu_text)

@@ -46,6 +46,6 @@ static int count(void *self, const struct mill_candidates *candidates, uint64_t 
   return mapconcatenate_count(&((struct counter *)self)->map, candidates, counts, error);
 }
 
-static const struct mill_counter_ops ops = {open_counter, count, mill_keep_nothing, close_counter, NULL};
+static const struct mill_counter_ops ops = {open_counter, count, mill_keep_nothing, close_counter, NULL, NULL};
 MILL_PLUGIN(MILL_COUNTER, MILL_CPU | MILL_EXACT, "mapconcatenate", "Algorithm 1, one worker per segment of the stream and episode",
             sizeof(struct parameters), params, sizeof params / sizeof *params, ops);

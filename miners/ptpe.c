@@ -36,6 +36,6 @@ static int count(void *self, const struct mill_candidates *candidates, uint64_t 
   return ptpe_count(&counter->ptpe, candidates, NULL, candidates->count, counts, error);
 }
 
-static const struct mill_counter_ops ops = {open_counter, count, mill_keep_nothing, close_counter, NULL};
+static const struct mill_counter_ops ops = {open_counter, count, mill_keep_nothing, close_counter, NULL, NULL};
 MILL_PLUGIN(MILL_COUNTER, MILL_CPU | MILL_EXACT, "ptpe", "Algorithm 1, one worker per episode over the whole stream", 0, NULL, 0,
             ops);

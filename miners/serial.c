@@ -199,5 +199,5 @@ static int count(void *self, const struct mill_candidates *candidates, uint64_t 
 }
 
 /* Every candidate is counted from the start, so nothing is kept. */
-static const struct mill_counter_ops ops = {open_counter, count, mill_keep_nothing, close_counter, NULL};
+static const struct mill_counter_ops ops = {open_counter, count, mill_keep_nothing, close_counter, NULL, NULL};
 MILL_PLUGIN(MILL_COUNTER, MILL_CPU | MILL_EXACT, "serial", "each episode scans the whole stream: the reference", 0, NULL, 0, ops);

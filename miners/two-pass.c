@@ -58,6 +58,6 @@ static void tell(void *self, struct mill_counter_level *level)
   level->culled = ((struct counter *)self)->culled;
 }
 
-static const struct mill_counter_ops ops = {open_counter, count, mill_keep_nothing, close_counter, tell};
+static const struct mill_counter_ops ops = {open_counter, count, mill_keep_nothing, close_counter, tell, NULL};
 MILL_PLUGIN(MILL_COUNTER, MILL_CPU | MILL_EXACT, "two-pass",
             "the relaxed counter rules candidates out, Algorithm 1 counts the others", 0, NULL, 0, ops);

@@ -50,7 +50,7 @@ static void fake_tell(void *self, struct mill_counter_level *level)
   level->method = "quickly";
 }
 
-static const struct mill_counter_ops fake_ops = {fake_open, fake_count, fake_keep, fake_close, fake_tell};
+static const struct mill_counter_ops fake_ops = {fake_open, fake_count, fake_keep, fake_close, fake_tell, NULL};
 static const struct mill_plugin fake_plugin = {.kind = MILL_COUNTER, .name = "fake", .ops = &fake_ops, .ops_size = sizeof fake_ops};
 
 static struct mill_team *team;

@@ -160,7 +160,7 @@ static void fake_tell(void *self, struct mill_counter_level *level)
   level->method = fake.level % 2 ? "oddly" : NULL;
 }
 
-static const struct mill_counter_ops fake_ops = {fake_open, fake_count, fake_keep, fake_close, fake_tell};
+static const struct mill_counter_ops fake_ops = {fake_open, fake_count, fake_keep, fake_close, fake_tell, NULL};
 static const struct mill_plugin fake_plugin = {.name = "fake", .ops = &fake_ops, .ops_size = sizeof fake_ops};
 
 // ---- Mining with a counter ----

@@ -27,6 +27,7 @@ check_PROGRAMS += \
   tests/formats-spk \
   tests/golden \
   tests/gpu-maker \
+  tests/gpu-counters \
   tests/gpu-networks \
   tests/gpu-results \
   tests/gpu-plastic \
@@ -101,6 +102,7 @@ test_scripts = \
 TESTS += $(check_PROGRAMS) $(test_scripts)
 test_headers = \
   tests/chain.h \
+  tests/contest.h \
   tests/bands.h \
   tests/replay.h \
   tests/formats.h \

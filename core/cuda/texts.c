@@ -14,6 +14,9 @@ static const unsigned char device_math_h[] = {
 static const unsigned char device_random_h[] = {
 #include "core/spikemill/device-random.h_text"
     END};
+static const unsigned char device_counter_h[] = {
+#include "core/spikemill/device-counter.h_text"
+    END};
 static const unsigned char device_network_h[] = {
 #include "core/spikemill/device-network.h_text"
     END};
@@ -91,6 +94,7 @@ const struct mill_program_text mill_device_text[] = {
     {"spikemill/device.h", (const char *)device_h},
     {"spikemill/device-math.h", (const char *)device_math_h},
     {"spikemill/device-random.h", (const char *)device_random_h},
+    {"spikemill/device-counter.h", (const char *)device_counter_h},
     {"spikemill/device-network.h", (const char *)device_network_h},
     {"spikemill/neuron.h", (const char *)neuron_h},
     {"spikemill/propagator.h", (const char *)propagator_h},

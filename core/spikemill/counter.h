@@ -13,6 +13,8 @@
 #define SPIKEMILL_COUNTER_H
 
 #include <stdint.h>
+#include <spikemill/device-counter.h>
+#include <spikemill/device-host.h>
 #include <spikemill/plugin.h>
 
 #ifdef __cplusplus
@@ -70,6 +72,18 @@ struct mill_counter_level {
                                    plugin, without blanks */
 };
 
+/* The same on a device. Functions are called as those of mill_counter_ops are and say the same counts; only `open` differs: it is given the
+   stream in the device's memory as well, which the host owns until `close`. input->memory is of the device's memory then. The program is the
+   descriptor's text (<spikemill/device-counter.h>), compiled before. */
+struct mill_counter_device {
+  int (*open)(const struct mill_host *host, const struct mill_device_host *device, const void *params,
+              const struct mill_counter_input *input, const struct mill_device_stream *stream, void **self, struct mill_error *error);
+  int (*count)(void *self, const struct mill_candidates *candidates, uint64_t *counts, struct mill_error *error);
+  int (*keep)(void *self, uint32_t level, uint32_t n, const uint64_t *kept, struct mill_error *error);
+  void (*close)(void *self);
+  void (*tell)(void *self, struct mill_counter_level *level); /* NULL: there is never anything to tell */
+};
+
 struct mill_counter_ops {
   /* params is the plugin's parameter block. *self is set on success. */
   int (*open)(const struct mill_host *host, const void *params, const struct mill_counter_input *input, void **self,
@@ -84,6 +98,9 @@ struct mill_counter_ops {
   /* ABI 0.2. Fills *level, which is zeroed; asked for after the last batch of a level, before `keep`. NULL: there is never anything to
      tell. */
   void (*tell)(void *self, struct mill_counter_level *level);
+
+  /* ABI 0.4. NULL: episodes are counted on the CPU alone. */
+  const struct mill_counter_device *device;
 };
 
 /* The `keep` of a counter that keeps nothing between levels. */

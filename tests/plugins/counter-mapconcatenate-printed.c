@@ -154,6 +154,6 @@ static void end(void *self)
   free(self);
 }
 
-static const struct mill_counter_ops ops = {begin, count, mill_keep_nothing, end, NULL};
+static const struct mill_counter_ops ops = {begin, count, mill_keep_nothing, end, NULL, NULL};
 MILL_PLUGIN(MILL_COUNTER, MILL_CPU, "mapconcatenate-printed", "MapConcatenate as printed, which is not exact",
             sizeof(struct parameters), params, sizeof params / sizeof *params, ops);

@@ -101,5 +101,5 @@ static void end(void *self)
   free(self);
 }
 
-static const struct mill_counter_ops ops = {start, count, mill_keep_nothing, end, NULL};
+static const struct mill_counter_ops ops = {start, count, mill_keep_nothing, end, NULL, NULL};
 MILL_PLUGIN(MILL_COUNTER, MILL_CPU | EXACT, NAME, "exact but for one episode", 0, NULL, 0, ops);

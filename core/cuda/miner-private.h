@@ -1,0 +1,49 @@
+/* A counter on a GPU, for the files that implement it. */
+#ifndef MILL_CUDA_MINER_PRIVATE_H
+#define MILL_CUDA_MINER_PRIVATE_H
+
+#include "cuda/miner.h"
+
+/* A kernel that was asked for. */
+struct mill_device_kernel {
+  struct mill_device_kernel *next;
+  const char *name;
+  mill_cu_function function;
+  int narrow;      /* of which program */
+  uint32_t shared; /* bytes of dynamic shared memory that it may have */
+};
+
+/* Something that the plugin has allocated. */
+struct mill_miner_block {
+  struct mill_miner_block *next;
+  mill_cu_address address;
+};
+
+enum {
+  MILL_MINER_TIME,
+  MILL_MINER_TYPE,
+  MILL_MINER_ORDER,
+  MILL_MINER_FIRST,
+  MILL_MINER_TYPE_TIME,
+  MILL_MINER_TYPE_ORDER,
+  MILL_MINER_INTERVAL,
+  MILL_MINER_ARRAYS
+};
+
+struct mill_miner {
+  const struct mill_plugin *plugin;
+  struct mill_cuda *cuda;
+  mill_cu_stream stream;
+  mill_cu_module module[2]; /* for times of 64 and of 32 bits */
+  int narrow;               /* the one in use */
+  struct mill_device_kernel *kernel;
+  struct mill_miner_block *block;
+  char *stage;     /* pinned memory */
+  uint64_t staged; /* bytes of it that copies under way may use */
+  struct mill_device_host host;
+  struct mill_device_stream device;
+  mill_cu_address array[MILL_MINER_ARRAYS];
+  uint64_t room[MILL_MINER_ARRAYS]; /* bytes */
+};
+
+#endif

@@ -1,0 +1,42 @@
+/* A counter on a GPU: the device, the counter's program, and the stream in the device's memory. What the counter asks of the device goes
+   through struct mill_device_host. It outlives the countings that use it, one at a time, so that windows and surrogates share a device and
+   a program. By one thread at a time. */
+#ifndef MILL_CUDA_MINER_H
+#define MILL_CUDA_MINER_H
+
+#include <spikemill/counter.h>
+#include "cuda/program.h"
+
+struct mill_miner;
+
+/* A counter's device side; NULL when it has none, or no text. */
+const struct mill_counter_device *mill_miner_device_of(const struct mill_plugin *plugin);
+
+/* Opens the device. *miner is NULL after a failure. Close it with mill_miner_close, which takes NULL. */
+int mill_miner_open(const struct mill_plugin *plugin, struct mill_miner **miner, struct mill_error *error);
+void mill_miner_close(struct mill_miner *miner);
+
+/* Compiles the counter's program for times of 32 or 64 bits, or takes it from the cache, unless it is loaded already. */
+int mill_miner_load(struct mill_miner *miner, int narrow, struct mill_error *error);
+/* Whether times between these two fit 32 bits. */
+int mill_miner_is_narrow(int64_t first, int64_t last);
+
+/* Begins a counting: the stream goes to the device, in the memory of the one before where that is large enough. */
+int mill_miner_begin(struct mill_miner *miner, const struct mill_counter_input *input, struct mill_error *error);
+/* Makes the device current for the calling thread, which is to be done before the plugin is called. */
+int mill_miner_attach(const struct mill_miner *miner, struct mill_error *error);
+/* Ends it: what the plugin has left on the device is released; the stream's memory is kept for the next one. */
+void mill_miner_end(struct mill_miner *miner);
+
+/* Since mill_miner_begin: */
+const struct mill_device_host *mill_miner_host(const struct mill_miner *miner);
+const struct mill_device_stream *mill_miner_stream(const struct mill_miner *miner);
+
+/* The device's name. */
+const char *mill_miner_name(const struct mill_miner *miner);
+
+/* The text of a counter's program, for times of 32 or 64 bits, compiled for an architecture or taken from the cache. */
+int mill_miner_compile(struct mill_compiler *compiler, const struct mill_plugin *plugin, int narrow, int major, int minor,
+                       struct mill_program_image *image, struct mill_error *error);
+
+#endif

@@ -1,0 +1,44 @@
+/* A stream on a device, as the text of an episode counter sees it: struct mill_counter_input, uploaded by the host. One struct that the host
+   fills and the device reads, so it holds only 32- and 64-bit numbers and addresses.
+
+   In a program for a device MILL_TIME is the type of times: int32_t, ticks since the first event, when no two events are 2^31 - 1 or more
+   ticks apart, else int64_t, ticks as the recording has them. Bounds of intervals are of the same type; one that is beyond it is its
+   largest value, which no gap exceeds. */
+#ifndef SPIKEMILL_DEVICE_COUNTER_H
+#define SPIKEMILL_DEVICE_COUNTER_H
+
+#ifdef __CUDACC_RTC__
+#include <spikemill/device.h>
+#ifndef MILL_AT
+#define MILL_AT(type) type *
+#endif
+/* As struct mill_interval. */
+struct mill_gap {
+  MILL_TIME low, high;
+};
+#else
+#include <stdint.h>
+#ifndef MILL_AT
+#define MILL_AT(type) uint64_t
+#endif
+#endif
+
+struct mill_device_stream {
+  MILL_AT(const MILL_TIME) time;      /* [events] */
+  MILL_AT(const uint32_t) type;       /* [events] */
+  MILL_AT(const uint32_t) order;      /* [events] */
+  MILL_AT(const uint32_t) first;      /* [types + 1] */
+  MILL_AT(const MILL_TIME) type_time; /* [events] */
+  MILL_AT(const uint32_t) type_order; /* [events] */
+  MILL_AT(const struct mill_gap) interval; /* [intervals] */
+  uint32_t events, types, intervals, strict;
+  uint32_t time_bytes;                /* of MILL_TIME: 4 or 8 */
+  uint32_t reserved;
+};
+
+#ifdef __CUDACC_RTC__
+/* A kernel's first parameter. */
+#define MILL_STREAM const __grid_constant__ mill_device_stream stream
+#endif
+
+#endif

@@ -1,0 +1,146 @@
+/* Counters on a GPU against brute force over all occurrences and against the reference on the CPU: on small cases with known counts, on random
+   streams, and on longer ones. Runs on a real GPU when there is one, else on the emulator. SPIKEMILL_LONG=1, or a real one: more streams. */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include <time.h>
+
+#include "gpu.h"
+
+enum { SERIAL, LATEST_START, COUNTERS };
+
+static const struct contestant {
+  const char *name;
+  int relaxed, culls; /* counts bounds: of all, or of those that are not frequent */
+  int segments;       /* works on some */
+} contestant[COUNTERS] = {
+    [SERIAL] = {"serial", 0, 0, 0},
+    [LATEST_START] = {"latest-start", 0, 0, 0},
+};
+#include "contest.h"
+
+static int longer;
+
+static void open_miners(void)
+{
+  struct mill_error error;
+  for (int c = 1; c < COUNTERS; c++)
+    if (mill_miner_open(plugin[c], &miner[c], &error) || mill_miner_load(miner[c], 0, &error) || mill_miner_load(miner[c], 1, &error))
+      bail("%s: %s", contestant[c].name, error.text);
+}
+
+static void known_cases(void)
+{
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct mill_event event[BRUTE_EVENTS];
+    struct brute_episode episode;
+    const uint32_t n = brute_read_stream(cases[i].stream, event);
+    brute_read_episode(cases[i].episode, &episode);
+    for (int c = 1; c < COUNTERS; c++) {
+      int right = 1;
+      for (int strict = 0; strict < 2; strict++) {
+        const uint32_t want = strict ? cases[i].strict : cases[i].order;
+        const uint64_t due = contestant[c].relaxed ? brute_relaxed(event, n, episode) : want;
+        for (uint64_t memory = 0; memory <= 100000; memory = 100 * memory + 100)
+          right &= count_case(c, event, n, &episode, strict ? MILL_TIES_STRICT : MILL_TIES_ORDER, memory, 1) == due;
+      }
+      ok(right, "%s: %s: by %s", cases[i].stream, cases[i].episode, contestant[c].name);
+    }
+  }
+}
+
+static void random_streams(const char *what, uint64_t streams, uint32_t events, int brute)
+{
+  static const char *const crossover[] = {NULL, "0", "1000", " 5 0  20"};
+  struct mill_event *event = malloc(events * sizeof *event);
+  uint64_t right = 0;
+  clock_t start = clock();
+  if (!event)
+    bail("out of memory");
+  checked = 0;
+  for (uint64_t i = 0; i < streams && right == i; i++) {
+    struct mine m = {.brute = brute};
+    seed = i + 1000000;
+    draw_stream(&m, event, events, 4);
+    m.levels = 1 + (uint32_t)draw(6);
+    m.threshold = 1 + draw(3) * draw(2);
+    m.ties = draw(2) ? MILL_TIES_ORDER : MILL_TIES_STRICT;
+    m.most = 8 + (uint32_t)draw(32);
+    for (int c = 0; c < COUNTERS; c++) {
+      m.memory[c] = draw_memory();
+      m.threads[c] = 1;
+      m.parameters[c].segments = draw(4) ? INT64_C(1) << draw(6) : 0;
+      m.parameters[c].crossover = crossover[draw(4)];
+    }
+    right += (uint64_t)mine(&m);
+  }
+  diag("%" PRIu64 " episodes in %.1f s of processor time", checked, (double)(clock() - start) / CLOCKS_PER_SEC);
+  is_int((intmax_t)right, (intmax_t)streams, "%" PRIu64 " random streams: the counters agree with %s", streams, what);
+  free(event);
+}
+
+static void long_streams(void)
+{
+  static const struct {
+    uint32_t events, types, most, levels;
+    uint64_t mean, threshold; /* `mean` ticks between events */
+  } row[] = {
+      {1500, 6, 40, 4, 3, 1},      /* ties, most pairs are linked */
+      {3000, 40, 60, 5, 200, 3},   /* few ends among many events */
+      {2000, 300, 200, 4, 10, 2},  /* many types */
+      {800, 2, 60, 8, 1, 20},      /* several events a tick */
+      {4000, 2, 12, 4, 40, 1},     /* few candidates with long lists: in segments */
+  };
+  for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+    seed = 177 + i;
+    struct mill_event *event = long_stream(row[i].events, row[i].types, row[i].mean);
+    for (int ties = MILL_TIES_ORDER; ties <= MILL_TIES_STRICT; ties++)
+      for (uint32_t part = 0; part < 3; part++) {
+        if (!longer && part != (i + (uint32_t)ties) % 3)
+          continue;
+        const uint64_t memory[] = {UINT64_C(1) << 30, 500000, 0};
+        struct mine m = {
+            .event = event,
+            .events = row[i].events,
+            .types = row[i].types,
+            .levels = row[i].levels,
+            .most = row[i].most,
+            .threshold = row[i].threshold,
+            .ties = ties,
+            .intervals = 3,
+            .interval = {{0, 2 * (int64_t)row[i].mean}, {5 * (int64_t)row[i].mean / 2, 6 * (int64_t)row[i].mean}, {0, 1}}};
+        for (int c = 0; c < COUNTERS; c++) {
+          m.threads[c] = 1;
+          m.memory[c] = memory[part];
+          m.parameters[c].segments = part == 0 ? 64 : 0;
+          m.parameters[c].crossover = "100 30";
+        }
+        checked = 0;
+        int good = mine(&m);
+        ok(good && checked > row[i].most,
+           "%u events of %u types, ties = %s, %" PRIu64 " bytes: the same count of %" PRIu64 " episodes", row[i].events, row[i].types,
+           ties ? "strict" : "order", memory[part], checked);
+      }
+    free(event);
+  }
+}
+
+int main(void)
+{
+  plan_later();
+  const enum gpu gpu = gpu_find();
+  if (gpu == GPU_NONE)
+    return done_testing();
+  longer = gpu == GPU_REAL || getenv("SPIKEMILL_LONG");
+  contest_open();
+  open_miners();
+  known_cases();
+  random_streams("brute force", longer ? 100000 : 3000, 14, 1);
+  random_streams("each other", longer ? 2000 : 100, 600, 0);
+  long_streams();
+  for (int c = 0; c < COUNTERS; c++)
+    mill_miner_close(miner[c]);
+  contest_close();
+  return done_testing();
+}
