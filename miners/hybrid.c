@@ -1,5 +1,6 @@
 /* Hybrid A1 (Cao et al. 2009, section V): PTPE while there are enough candidates for all workers, else MapConcatenate, which splits the
    stream instead. On a GPU enough is what the kernel can have at work at once; here it is one candidate a thread. */
+#include "algorithm-1-device.h"
 #include "mapconcatenate.h"
 #include "ptpe.h"
 
@@ -20,23 +21,30 @@ static const struct mill_param_spec params[] = {
 };
 #undef AT
 
+/* Least candidates that are counted by PTPE: [count] of levels 1, 2, … */
+struct crossovers {
+  uint64_t least[LEVELS];
+  uint32_t count;
+};
+
 struct counter {
   const struct mill_host *host;
   struct ptpe ptpe;
   struct mapconcatenate map;
-  uint64_t crossover[LEVELS]; /* [crossovers] of levels 1, 2, … */
-  uint32_t crossovers;
+  struct crossovers crossovers;
   const char *method; /* of the level that is counted */
 };
 
-static int by_ptpe(const struct counter *counter, const struct mill_candidates *c)
+static const char *const methods[] = {"mapconcatenate", "ptpe"};
+
+static int by_ptpe(const struct crossovers *crossovers, const struct mill_candidates *c)
 {
-  const uint32_t last = counter->crossovers - 1, at = c->level - 1 < last ? c->level - 1 : last;
-  return c->total >= counter->crossover[at];
+  const uint32_t last = crossovers->count - 1, at = c->level - 1 < last ? c->level - 1 : last;
+  return c->total >= crossovers->least[at];
 }
 
 /* Reads whole numbers separated by blanks. */
-static int read_crossovers(struct counter *counter, const char *text, struct mill_error *error)
+static int read_crossovers(const struct mill_host *host, struct crossovers *crossovers, const char *text, struct mill_error *error)
 {
   const char *p = text;
   uint32_t n = 0;
@@ -51,12 +59,12 @@ static int read_crossovers(struct counter *counter, const char *text, struct mil
       p = digits;
       break;
     }
-    counter->crossover[n++] = value;
+    crossovers->least[n++] = value;
   }
-  counter->crossovers = n;
+  crossovers->count = n;
   if (*p || !n)
-    return counter->host->fail(error, MILL_USAGE,
-                               "crossover: expected up to %d whole numbers below 10^19 separated by blanks, at `%s`", LEVELS, p);
+    return host->fail(error, MILL_USAGE, "crossover: expected up to %d whole numbers below 10^19 separated by blanks, at `%s`", LEVELS,
+                      p);
   return 0;
 }
 
@@ -78,9 +86,8 @@ static int open_counter(const struct mill_host *host, const void *block, const s
     return host->fail(error, MILL_RESOURCES, "out of memory");
   counter->host = host;
   counter->ptpe.blocks.host = counter->map.host = host;
-  counter->crossover[0] = input->workers;
-  counter->crossovers = 1;
-  if ((parameters->crossover && read_crossovers(counter, parameters->crossover, error)) ||
+  counter->crossovers = (struct crossovers){{input->workers}, 1};
+  if ((parameters->crossover && read_crossovers(host, &counter->crossovers, parameters->crossover, error)) ||
       ptpe_open(&counter->ptpe, host, input, error) ||
       mapconcatenate_open(&counter->map, host, input, &counter->ptpe.bounds, parameters->segments, error)) {
     close_counter(counter);
@@ -95,8 +102,8 @@ static int open_counter(const struct mill_host *host, const void *block, const s
 static int count(void *self, const struct mill_candidates *candidates, uint64_t *counts, struct mill_error *error)
 {
   struct counter *counter = (struct counter *)self;
-  const int ptpe = by_ptpe(counter, candidates);
-  counter->method = ptpe ? "ptpe" : "mapconcatenate";
+  const int ptpe = by_ptpe(&counter->crossovers, candidates);
+  counter->method = methods[ptpe];
   if (ptpe)
     return ptpe_count(&counter->ptpe, candidates, NULL, candidates->count, counts, error);
   return mapconcatenate_count(&counter->map, candidates, counts, error);
@@ -107,6 +114,80 @@ static void tell(void *self, struct mill_counter_level *level)
   level->method = ((struct counter *)self)->method;
 }
 
-static const struct mill_counter_ops ops = {open_counter, count, mill_keep_nothing, close_counter, tell, NULL};
-MILL_PLUGIN(MILL_COUNTER, MILL_CPU | MILL_EXACT, "hybrid", "ptpe for levels of many candidates, mapconcatenate for those of few",
-            sizeof(struct parameters), params, sizeof params / sizeof *params, ops);
+/* ---- On a device ---- */
+
+struct on_device {
+  const struct mill_host *host;
+  struct a1 a1;
+  uint32_t segments;
+  struct crossovers crossovers; /* of none: what the device has at work at once */
+  const char *method;
+};
+
+static void device_close(void *self)
+{
+  struct on_device *counter = (struct on_device *)self;
+  a1_close(&counter->a1);
+  counter->host->release(counter);
+}
+
+static int device_open(const struct mill_host *host, const struct mill_device_host *device, const void *block,
+                       const struct mill_counter_input *input, const struct mill_device_stream *stream, void **self,
+                       struct mill_error *error)
+{
+  const struct parameters *parameters = (const struct parameters *)block;
+  struct on_device *counter = (struct on_device *)host->allocate("hybrid counter", 1, sizeof *counter);
+  if (!counter)
+    return host->fail(error, MILL_RESOURCES, "out of memory");
+  counter->host = host;
+  counter->segments = (uint32_t)parameters->segments;
+  if (a1_open(&counter->a1, host, device, input, stream, 1, error) || map_is_power(host, parameters->segments, error) ||
+      (parameters->crossover && read_crossovers(host, &counter->crossovers, parameters->crossover, error))) {
+    device_close(counter);
+    return -1;
+  }
+  *self = counter;
+  return 0;
+}
+
+static int device_count(void *self, const struct mill_candidates *candidates, uint64_t *counts, struct mill_error *error)
+{
+  struct on_device *counter = (struct on_device *)self;
+  struct a1 *a1 = &counter->a1;
+  struct tiles_batch batch;
+  int ptpe = 1;
+  if (candidates->level == 1) {
+    count_level_one(a1->tiles.in, candidates, counts);
+    counter->method = NULL;
+    return 0;
+  }
+  if (counter->crossovers.count) {
+    ptpe = by_ptpe(&counter->crossovers, candidates);
+  } else {
+    const uint64_t at_once = ptpe_at_once(a1, candidates, error);
+    if (!at_once)
+      return -1;
+    ptpe = candidates->total >= at_once;
+  }
+  counter->method = methods[ptpe];
+  if (tiles_send(&a1->tiles, candidates, &batch, error))
+    return -1;
+  if (ptpe)
+    return ptpe_on_device(a1, candidates, &batch, NULL, candidates->count, counts, error);
+  return map_on_device(a1, candidates, &batch, counter->segments, counts, error);
+}
+
+static void device_tell(void *self, struct mill_counter_level *level)
+{
+  level->method = ((struct on_device *)self)->method;
+}
+
+static const unsigned char text[] = {
+#include "miners/tiles.cu_text"
+#include "miners/algorithm-1.cu_text"
+};
+static const struct mill_counter_device on_device = {device_open, device_count, mill_keep_nothing, device_close, device_tell};
+static const struct mill_counter_ops ops = {open_counter, count, mill_keep_nothing, close_counter, tell, &on_device};
+MILL_PLUGIN_WITH_TEXT(MILL_COUNTER, MILL_CPU | MILL_CUDA | MILL_EXACT, "hybrid",
+                      "ptpe for levels of many candidates, mapconcatenate for those of few", sizeof(struct parameters), params,
+                      sizeof params / sizeof *params, ops, text, text + sizeof text, "miners/tiles.cu");

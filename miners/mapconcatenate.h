@@ -467,6 +467,14 @@ static inline void find_cuts(struct mapconcatenate *self)
   }
 }
 
+/* Checks a number of segments. */
+static inline int map_is_power(const struct mill_host *host, int64_t segments, struct mill_error *error)
+{
+  return segments & (segments - 1)
+             ? host->fail(error, MILL_USAGE, "segments: expected a power of two, or 0 for one that is not below the threads")
+             : 0;
+}
+
 /* `segments` is a power of two, or 0 for as many as there are threads, rounded up to one. What is open is to be closed whatever it
    returns: 0, or -1 with the error filled. */
 static inline int mapconcatenate_open(struct mapconcatenate *self, const struct mill_host *host,
@@ -474,8 +482,8 @@ static inline int mapconcatenate_open(struct mapconcatenate *self, const struct 
                                       struct mill_error *error)
 {
   *self = (struct mapconcatenate){.host = host, .in = in, .bounds = bounds, .segments = 1, .beside = bounds_bytes(in)};
-  if (segments & (segments - 1))
-    return host->fail(error, MILL_USAGE, "segments: expected a power of two, or 0 for one that is not below the threads");
+  if (map_is_power(host, segments, error))
+    return -1;
   while (self->segments < (segments ? (uint64_t)segments : in->workers))
     self->segments *= 2;
   self->worker = (struct map_worker *)host->allocate("workers of segments", in->workers, sizeof *self->worker);

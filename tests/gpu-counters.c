@@ -8,7 +8,7 @@
 
 #include "gpu.h"
 
-enum { SERIAL, LATEST_START, COUNTERS };
+enum { SERIAL, LATEST_START, PTPE, MAPCONCATENATE, HYBRID, TWO_PASS, A2, COUNTERS };
 
 static const struct contestant {
   const char *name;
@@ -17,6 +17,11 @@ static const struct contestant {
 } contestant[COUNTERS] = {
     [SERIAL] = {"serial", 0, 0, 0},
     [LATEST_START] = {"latest-start", 0, 0, 0},
+    [PTPE] = {"ptpe", 0, 0, 0},
+    [MAPCONCATENATE] = {"mapconcatenate", 0, 0, 1},
+    [HYBRID] = {"hybrid", 0, 0, 1},
+    [TWO_PASS] = {"two-pass", 0, 1, 0},
+    [A2] = {"a2", 1, 0, 0},
 };
 #include "contest.h"
 
