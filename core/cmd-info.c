@@ -12,6 +12,7 @@
 #include <spikemill/format.h>
 #include <spikemill/neuron-ops.h>
 #include <spikemill/stimulus.h>
+#include "cuda/miner.h"
 #include "param.h"
 #include "registry.h"
 #include "text.h"
@@ -145,7 +146,7 @@ static void print_plugin(const struct mill_plugin *p)
       printf(" %s", flag_names[i].name);
   putchar('\n');
   if (p->kind == MILL_COUNTER)
-    printf("counts   %s\n", p->flags & MILL_EXACT ? "exact" : "upper bounds");
+    printf("counts   %s\nGPU      %s\n", p->flags & MILL_EXACT ? "exact" : "upper bounds", mill_miner_device_of(p) ? "yes" : "no");
   const struct mill_neuron_ops *ops = p->kind == MILL_NEURON ? p->ops : NULL;
   if (ops)
     printf("input    %s%s\n", ops->current_unit ? "real-valued input in " : "no real-valued input",

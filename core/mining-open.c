@@ -279,7 +279,10 @@ static int open_gpu(struct mill_mining *m, struct mill_error *error)
     mill_note("episodes are counted on the CPU: %s", inner.text);
     return 0;
   }
-  return mill_place_refuse(error, &job->place, inner.status, inner.text);
+  mill_place_fail(error, &job->place, "backend", "%s", inner.text);
+  if (error)
+    error->status = inner.status;
+  return -1;
 }
 
 static void note_between(const struct mill_mining *m, uint64_t between)

@@ -1,16 +1,21 @@
-/* The host's side of latest-start.cu. What is kept of a level is a pool of ends in the device's memory, which two levels use in turn: one
-   holds the prefixes, into the other one the candidates put what may become prefixes. A prefix that has found no room there is made anew
-   from its types, for as many candidates at a time as scratch memory allows. Part of latest-start.c, which includes it. */
+/* The host's side of latest-start.cu. Candidates are counted; then the ends of those that may become prefixes are written into pools in the
+   device's memory, one for the prefixes and one for the candidates, which change places after each level. A prefix for which there was no
+   room is made anew from its types, for as many candidates at a time as scratch memory allows. Part of latest-start.c, which includes it. */
 #ifndef LATEST_START_DEVICE_H
 #define LATEST_START_DEVICE_H
 
+#include <stdlib.h>
+
 #include "on-device.h"
 
-#define THREADS 256u                 /* of a block: a candidate for each 32 of them */
+#define THREADS 256u                  /* of a block: a candidate for each 32 of them */
 #define SCRATCH (UINT64_C(256) << 20) /* bytes for prefixes that are made anew, at most, unless one takes more */
-#define MARKS (UINT64_C(64) << 20)   /* bytes for marks of segments, at most */
-#define STEPS 8u                     /* of 32 events that a segment has at least */
-#define LONG_SEGMENTS 1024u          /* at most */
+#define MARKS (UINT64_C(64) << 20)    /* bytes for marks of segments, at most */
+#define BLOCK_BYTES (UINT64_C(32) << 20) /* of a pool, unless there is less memory or one episode takes more; */
+#define BLOCK_ENDS 4096u              /* and unless so many episodes, each as long as can be, take less */
+#define BATCH (UINT64_C(1) << 16)     /* candidates for which there is room from the beginning, unless there can't be as many of level 3 */
+#define STEPS 8u                      /* of 32 events that a segment has at least */
+#define SEGMENTS_MOST 1024u
 
 /* As in latest-start.cu. */
 struct device_end {
@@ -23,12 +28,24 @@ struct device_ends {
 struct device_job {
   uint32_t parent, type, interval;
 };
-struct device_pool {
-  uint64_t end, room, used;
-  uint32_t threshold, reserved;
+struct device_result {
+  uint32_t count, ends;
+};
+struct device_target {
+  uint64_t end;
+  struct device_job job;
+  uint32_t which;
 };
 struct device_part {
   uint32_t count, last, ends;
+};
+
+/* Device memory for the ends of a level's episodes: blocks, of which those before the last one in use are full. */
+struct pool {
+  struct room *block; /* [blocks] */
+  uint32_t blocks, in_use;
+  uint64_t used;      /* bytes of the last one in use, */
+  uint64_t held;      /* and of all ends */
 };
 
 /* A candidate of which the ends are kept. */
@@ -37,13 +54,14 @@ struct device_record {
   struct device_ends ends;
 };
 
-/* Arrays of the host for a batch. */
+/* Arrays of the host for a batch: [room]. */
 struct device_batch {
   uint32_t room;
   struct device_job *job;
-  uint32_t *which;          /* the candidates that the jobs are of */
-  uint32_t *counts;
-  struct device_ends *kept;
+  uint32_t *which; /* the candidates that the jobs are of */
+  struct device_result *result;
+  struct device_target *target;
+  struct device_ends *ends;
 };
 
 struct on_device {
@@ -52,32 +70,23 @@ struct on_device {
   const struct mill_counter_input *in;
   struct mill_device_stream stream;
   const struct mill_device_kernel *count, *segments, *join, *write;
-  uint32_t longest, threshold;
-  struct room window, event;  /* [intervals][events] and [events] */
-  struct room table;          /* [parents] of struct device_ends */
-  struct room job, counts, kept, part, marks;
-  struct room used;           /* one 64-bit number */
-  struct room pool[2];        /* of ends */
-  uint32_t turn;              /* the one that the level puts its ends into */
-  int begun;                  /* it is made for this level */
+  uint32_t longest;                      /* events of a type, at least 1 */
+  struct room window, event;             /* [intervals][events] and [events] */
+  struct room table;                     /* [parents] */
+  struct room job, result, target, part, marks;
   struct room scratch[2], chain[2];
-  uint32_t *type_of;          /* [types] of the candidates of level 1 */
-  struct device_ends *parent; /* [parents] as in the table; their `end` is 0 where nothing is kept */
+  struct pool pool[2];
+  uint32_t turn;                         /* the pool of the level that is counted */
+  uint32_t *type_of;                     /* [types] of the candidates of level 1 */
+  struct device_ends *parent;            /* [parents] as in the table; their `end` is 0 where nothing is kept */
   uint32_t parents;
   struct device_record *record;
   uint64_t records, record_room;
+  int disorder;                          /* they are not in ascending order of number */
   struct device_batch batch;
 };
 
 /* ---- Launches ---------------------------------------------------------------------------------------------------------- */
-
-/* One candidate after the other, or each in segments when there are too few for the device. */
-struct device_launch {
-  uint64_t table;           /* of the prefixes */
-  uint32_t jobs;            /* that are uploaded */
-  uint64_t counts, kept;    /* kept: 0: nothing is */
-  struct device_pool pool;
-};
 
 /* Segments that give the device enough to do; 1: there is no need, or no room for their marks. */
 static uint32_t segments_for(const struct on_device *self, uint32_t jobs)
@@ -87,7 +96,7 @@ static uint32_t segments_for(const struct on_device *self, uint32_t jobs)
   uint64_t segments = warps / jobs < steps / STEPS ? warps / jobs : steps / STEPS;
   if (jobs * steps * sizeof(uint32_t) > (MARKS < self->in->memory ? MARKS : self->in->memory))
     segments = 1;
-  return segments < 1 ? 1 : segments < LONG_SEGMENTS ? (uint32_t)segments : LONG_SEGMENTS;
+  return segments < 1 ? 1 : segments < SEGMENTS_MOST ? (uint32_t)segments : SEGMENTS_MOST;
 }
 
 static uint32_t blocks_for(uint64_t warps)
@@ -95,34 +104,83 @@ static uint32_t blocks_for(uint64_t warps)
   return (uint32_t)((warps + THREADS / 32 - 1) / (THREADS / 32));
 }
 
-static int launch_segments(struct on_device *self, struct device_launch *l, uint32_t segments, struct mill_error *error)
+/* Counts the jobs that were sent, whose prefixes are in the table. */
+static int launch_count(struct on_device *self, uint64_t table, uint32_t jobs, uint32_t segments, struct mill_error *error)
 {
   const struct mill_device_host *device = self->device;
+  const uint64_t all = (uint64_t)jobs * segments;
   uint32_t words = self->longest / 32 + 1;
-  const uint64_t all = (uint64_t)l->jobs * segments;
+  void *whole[] = {&self->stream, &self->window.address, &table, &self->job.address, &jobs, &self->result.address};
+  if (segments == 1)
+    return device->launch(device->self, self->count, blocks_for(jobs), THREADS, 0, whole, error);
   if (room_make(device, &self->part, "segments of candidates", all * sizeof(struct device_part), error) ||
-      room_make(device, &self->marks, "marks of segments", (uint64_t)l->jobs * words * sizeof(uint32_t), error))
+      room_make(device, &self->marks, "marks of segments", (uint64_t)jobs * words * sizeof(uint32_t), error))
     return -1;
-  void *first[] = {&self->stream, &self->window.address, &l->table, &self->job.address, &l->jobs, &segments,
-                   &self->part.address, &self->marks.address, &words};
-  void *second[] = {&self->stream, &self->window.address, &l->table, &self->job.address, &l->jobs, &segments, &self->part.address,
-                    &self->marks.address, &words, &l->counts, &l->kept, &l->pool};
-  void *third[] = {&self->stream, &self->window.address, &l->table, &self->job.address, &l->jobs, &segments, &self->part.address,
-                   &l->kept};
-  if (device->launch(device->self, self->segments, blocks_for(all), THREADS, 0, first, error) ||
-      device->launch(device->self, self->join, blocks_for(l->jobs), THREADS, 0, second, error))
+  void *part[] = {&self->stream, &self->window.address, &table, &self->job.address, &jobs, &segments, &self->part.address,
+                  &self->marks.address, &words};
+  void *join[] = {&self->stream, &self->window.address, &table, &self->job.address, &jobs, &segments, &self->part.address,
+                  &self->marks.address, &words, &self->result.address};
+  if (device->launch(device->self, self->segments, blocks_for(all), THREADS, 0, part, error))
     return -1;
-  return l->kept ? device->launch(device->self, self->write, blocks_for(all), THREADS, 0, third, error) : 0;
+  return device->launch(device->self, self->join, blocks_for(jobs), THREADS, 0, join, error);
 }
 
-static int launch(struct on_device *self, struct device_launch *l, struct mill_error *error)
+/* Writes the ends of the batch's targets. With several segments: after launch_count. */
+static int launch_write(struct on_device *self, uint64_t table, uint32_t targets, uint32_t segments, uint64_t made,
+                        struct mill_error *error)
 {
   const struct mill_device_host *device = self->device;
-  const uint32_t segments = segments_for(self, l->jobs);
-  void *arguments[] = {&self->stream, &self->window.address, &l->table, &self->job.address, &l->jobs, &l->counts, &l->kept, &l->pool};
-  if (segments > 1)
-    return launch_segments(self, l, segments, error);
-  return device->launch(device->self, self->count, blocks_for(l->jobs), THREADS, 0, arguments, error);
+  void *arguments[] = {&self->stream, &self->window.address, &table, &self->target.address, &targets, &segments, &self->part.address,
+                       &made};
+  if (room_put(device, &self->target, "kept candidates", self->batch.target, targets * sizeof *self->batch.target, error))
+    return -1;
+  return device->launch(device->self, self->write, blocks_for((uint64_t)targets * segments), THREADS, 0, arguments, error);
+}
+
+/* ---- Pools -------------------------------------------------------------------------------------------------------------- */
+
+static uint64_t block_bytes(const struct on_device *self, uint64_t left)
+{
+  const uint64_t enough = BLOCK_ENDS * (uint64_t)self->longest * sizeof(struct device_end);
+  const uint64_t bytes = enough < BLOCK_BYTES ? enough : BLOCK_BYTES;
+  return bytes < left ? bytes : left;
+}
+
+/* Adds a block of so many bytes. Returns whether there was room. */
+static int add_block(struct on_device *self, struct pool *pool, uint64_t bytes)
+{
+  const struct mill_device_host *device = self->device;
+  struct room *block = (struct room *)self->host->allocate("blocks of episodes", pool->blocks + UINT64_C(1), sizeof *block);
+  if (!block || room_make(device, &block[pool->blocks], "ends of kept episodes", bytes, NULL)) {
+    self->host->release(block);
+    return 0;
+  }
+  if (pool->blocks)
+    memcpy(block, pool->block, pool->blocks * sizeof *block);
+  self->host->release(pool->block);
+  pool->block = block;
+  pool->blocks++;
+  return 1;
+}
+
+/* Room for so many ends in the level's pool; 0: there is none. What is kept depends on the candidates and on memory alone. */
+static uint64_t take_room(struct on_device *self, uint32_t ends)
+{
+  struct pool *pool = &self->pool[self->turn];
+  const uint64_t bytes = ends * (uint64_t)sizeof(struct device_end), held = self->pool[0].held + self->pool[1].held;
+  if (held + bytes > self->in->memory)
+    return 0;
+  while (!pool->in_use || pool->used + bytes > pool->block[pool->in_use - 1].bytes) {
+    const uint64_t usual = block_bytes(self, self->in->memory - held);
+    if (pool->in_use == pool->blocks && !add_block(self, pool, usual > bytes ? usual : bytes))
+      return 0;
+    pool->in_use++;
+    pool->used = 0;
+  }
+  const uint64_t address = pool->block[pool->in_use - 1].address + pool->used;
+  pool->used += bytes;
+  pool->held += bytes;
+  return address;
 }
 
 /* ---- Candidates --------------------------------------------------------------------------------------------------------- */
@@ -140,35 +198,56 @@ static int add_record(struct on_device *self, uint64_t number, struct device_end
     self->record = record;
     self->record_room = room;
   }
+  self->disorder |= self->records && number < self->record[self->records - 1].number;
   self->record[self->records++] = (struct device_record){number, ends};
   return 0;
 }
 
-/* Counts the batch's first `jobs` jobs, whose prefixes are in the table, and keeps what reaches the threshold when there is a pool. */
-static int count_jobs(struct on_device *self, uint64_t table, uint32_t jobs, const struct mill_candidates *c, int keeps, uint64_t *counts,
+/* Writes the ends of those of the counted jobs that reach the threshold. */
+static int keep_jobs(struct on_device *self, uint64_t table, uint32_t jobs, uint32_t segments, const struct mill_candidates *c,
+                     struct mill_error *error)
+{
+  struct device_batch *b = &self->batch;
+  uint32_t targets = 0;
+  for (uint32_t i = 0; i < jobs; i++) {
+    const uint64_t end = b->result[i].count >= self->in->threshold ? take_room(self, b->result[i].ends) : 0;
+    if (!end)
+      continue;
+    b->target[targets++] = (struct device_target){end, b->job[i], i};
+    if (add_record(self, c->first + b->which[i], (struct device_ends){end, b->result[i].ends, 0}, error))
+      return -1;
+  }
+  return targets ? launch_write(self, table, targets, segments, 0, error) : 0;
+}
+
+/* Counts the batch's first `jobs` jobs, whose prefixes are in the table. */
+static int count_jobs(struct on_device *self, uint64_t table, uint32_t jobs, const struct mill_candidates *c, uint64_t *counts,
                       struct mill_error *error)
 {
   const struct mill_device_host *device = self->device;
   struct device_batch *b = &self->batch;
-  const struct room *pool = &self->pool[self->turn];
   if (!jobs)
     return 0;
-  keeps = keeps && pool->bytes;
+  const uint32_t segments = segments_for(self, jobs);
   if (room_put(device, &self->job, "candidates", b->job, jobs * sizeof *b->job, error) ||
-      room_make(device, &self->counts, "counts of candidates", jobs * sizeof *b->counts, error) ||
-      (keeps && room_make(device, &self->kept, "kept candidates", jobs * sizeof *b->kept, error)))
+      room_make(device, &self->result, "counts of candidates", jobs * sizeof *b->result, error) ||
+      launch_count(self, table, jobs, segments, error) ||
+      device->download(device->self, b->result, self->result.address, jobs * sizeof *b->result, error))
     return -1;
-  struct device_launch l = {table, jobs, self->counts.address, keeps ? self->kept.address : 0,
-                            {pool->address, pool->bytes / sizeof(struct device_end), self->used.address, self->threshold, 0}};
-  if (launch(self, &l, error) || (keeps && device->download(device->self, b->kept, self->kept.address, jobs * sizeof *b->kept, error)) ||
-      device->download(device->self, b->counts, self->counts.address, jobs * sizeof *b->counts, error))
-    return -1;
-  for (uint32_t i = 0; i < jobs; i++) {
-    counts[b->which[i]] = b->counts[i];
-    if (keeps && b->kept[i].end && add_record(self, c->first + b->which[i], b->kept[i], error))
-      return -1;
-  }
-  return 0;
+  for (uint32_t i = 0; i < jobs; i++)
+    counts[b->which[i]] = b->result[i].count;
+  return c->last ? 0 : keep_jobs(self, table, jobs, segments, c, error);
+}
+
+/* The events of a type. */
+static struct device_ends ends_of_type(const struct on_device *self, uint32_t type)
+{
+  return (struct device_ends){self->event.address + self->in->first[type] * sizeof(struct device_end), length_of(self->in, type), 0};
+}
+
+static struct device_job job_of(const struct mill_candidates *c, uint64_t k, uint32_t node, uint32_t parent)
+{
+  return (struct device_job){parent, c->type[k * c->level + node], c->interval[k * (c->level - 1) + node - 1]};
 }
 
 /* Makes the prefixes of `jobs` candidates, each of another one, which[] telling whose: step by step, from the types' events on. Returns
@@ -178,27 +257,19 @@ static int make_prefixes(struct on_device *self, const struct mill_candidates *c
 {
   const struct mill_device_host *device = self->device;
   struct device_batch *b = &self->batch;
-  const uint64_t bytes = jobs * (uint64_t)self->longest * sizeof(struct device_end);
+  const uint64_t each = self->longest * (uint64_t)sizeof(struct device_end);
   int at = 0;
-  for (uint32_t i = 0; i < jobs; i++) {
-    const uint32_t type = c->type[(uint64_t)which[i] * c->level];
-    b->kept[i] = (struct device_ends){self->event.address + self->in->first[type] * sizeof(struct device_end), length_of(self->in, type), 0};
-  }
-  if (room_put(device, &self->chain[at], "prefixes", b->kept, jobs * sizeof *b->kept, error))
+  for (uint32_t i = 0; i < jobs; i++)
+    b->ends[i] = ends_of_type(self, c->type[(uint64_t)which[i] * c->level]);
+  if (room_put(device, &self->chain[at], "prefixes", b->ends, jobs * sizeof *b->ends, error))
     return -1;
   for (uint32_t node = 1; node + 1 < c->level; node++, at ^= 1) {
-    for (uint32_t i = 0; i < jobs; i++)
-      b->job[i] = (struct device_job){i, c->type[(uint64_t)which[i] * c->level + node],
-                                      c->interval[(uint64_t)which[i] * (c->level - 1) + node - 1]};
-    if (room_put(device, &self->job, "candidates", b->job, jobs * sizeof *b->job, error) ||
-        room_make(device, &self->counts, "counts of candidates", jobs * sizeof *b->counts, error) ||
-        room_make(device, &self->chain[at ^ 1], "prefixes", jobs * sizeof *b->kept, error) ||
-        room_make(device, &self->scratch[at], "ends of prefixes", bytes, error) ||
-        device->fill(device->self, self->used.address + sizeof(uint64_t), 0, sizeof(uint64_t), error))
+    if (room_make(device, &self->scratch[at], "ends of prefixes", jobs * each, error) ||
+        room_make(device, &self->chain[at ^ 1], "prefixes", jobs * sizeof *b->ends, error))
       return -1;
-    struct device_launch l = {self->chain[at].address, jobs, self->counts.address, self->chain[at ^ 1].address,
-                              {self->scratch[at].address, bytes / sizeof(struct device_end), self->used.address + sizeof(uint64_t), 0, 0}};
-    if (launch(self, &l, error))
+    for (uint32_t i = 0; i < jobs; i++)
+      b->target[i] = (struct device_target){self->scratch[at].address + i * each, job_of(c, which[i], node, i), i};
+    if (launch_write(self, self->chain[at].address, jobs, 1, self->chain[at ^ 1].address, error))
       return -1;
   }
   *table = self->chain[at].address;
@@ -214,7 +285,7 @@ static uint32_t prefixes_at_once(const struct on_device *self)
 }
 
 /* Those candidates whose prefix is not kept. */
-static int count_unkept(struct on_device *self, const struct mill_candidates *c, int keeps, uint64_t *counts, struct mill_error *error)
+static int count_unkept(struct on_device *self, const struct mill_candidates *c, uint64_t *counts, struct mill_error *error)
 {
   const uint32_t most = prefixes_at_once(self);
   struct device_batch *b = &self->batch;
@@ -242,9 +313,9 @@ static int count_unkept(struct on_device *self, const struct mill_candidates *c,
       slot += c->parent[i] != c->parent[last];
       last = i;
       b->which[jobs] = i;
-      b->job[jobs++] = (struct device_job){slot, c->type[(i + UINT64_C(1)) * c->level - 1], c->interval[(i + UINT64_C(1)) * (c->level - 1) - 1]};
+      b->job[jobs++] = job_of(c, i, c->level - 1, slot);
     }
-    if (count_jobs(self, table, jobs, c, keeps, counts, error))
+    if (count_jobs(self, table, jobs, c, counts, error))
       return -1;
   }
   return 0;
@@ -258,31 +329,19 @@ static int batch_room(struct on_device *self, uint32_t count, struct mill_error 
     return 0;
   host->release(b->job);
   host->release(b->which);
-  host->release(b->counts);
-  host->release(b->kept);
+  host->release(b->result);
+  host->release(b->target);
+  host->release(b->ends);
   b->room = count;
   b->job = (struct device_job *)host->allocate("candidates", count, sizeof *b->job);
   b->which = (uint32_t *)host->allocate("candidates", count, sizeof *b->which);
-  b->counts = (uint32_t *)host->allocate("counts of candidates", count, sizeof *b->counts);
-  b->kept = (struct device_ends *)host->allocate("kept candidates", count, sizeof *b->kept);
-  if (b->job && b->which && b->counts && b->kept)
+  b->result = (struct device_result *)host->allocate("counts of candidates", count, sizeof *b->result);
+  b->target = (struct device_target *)host->allocate("kept candidates", count, sizeof *b->target);
+  b->ends = (struct device_ends *)host->allocate("prefixes of candidates", count, sizeof *b->ends);
+  if (b->job && b->which && b->result && b->target && b->ends)
     return 0;
   b->room = 0;
   return host->fail(error, MILL_RESOURCES, "no memory for a batch of %u candidates", count);
-}
-
-/* Before the first batch of a level that keeps something: half of the memory, unless less is enough for all of it. */
-static int begin_level(struct on_device *self, const struct mill_candidates *c, struct mill_error *error)
-{
-  const struct mill_device_host *device = self->device;
-  const uint64_t each = self->longest * (uint64_t)sizeof(struct device_end), total = c->total > c->count ? c->total : c->count;
-  const uint64_t most = self->in->memory / 2, half = device->free_bytes(device->self) / 2, room = most < half ? most : half;
-  struct room *pool = &self->pool[self->turn];
-  self->begun = 1;
-  if (device->fill(device->self, self->used.address, 0, sizeof(uint64_t), error))
-    return -1;
-  const uint64_t bytes = (each && total > room / each ? room : total * each) / sizeof(struct device_end) * sizeof(struct device_end);
-  return bytes > pool->bytes ? room_make(device, pool, "ends of kept episodes", bytes, error) : 0;
 }
 
 static int device_count(void *argument, const struct mill_candidates *c, uint64_t *counts, struct mill_error *error)
@@ -297,19 +356,24 @@ static int device_count(void *argument, const struct mill_candidates *c, uint64_
     }
     return 0;
   }
-  if (batch_room(self, c->count, error) || (!c->last && !self->begun && begin_level(self, c, error)))
+  if (batch_room(self, c->count, error))
     return -1;
   for (uint32_t k = 0; k < c->count; k++) {
     if (!self->parent[c->parent[k]].end)
       continue;
     b->which[jobs] = k;
-    b->job[jobs++] = (struct device_job){c->parent[k], c->type[(k + UINT64_C(1)) * c->level - 1],
-                                         c->interval[(k + UINT64_C(1)) * (c->level - 1) - 1]};
+    b->job[jobs++] = job_of(c, k, c->level - 1, c->parent[k]);
   }
   const int all = jobs == c->count;
-  if (count_jobs(self, self->table.address, jobs, c, !c->last, counts, error))
+  if (count_jobs(self, self->table.address, jobs, c, counts, error))
     return -1;
-  return all ? 0 : count_unkept(self, c, !c->last, counts, error);
+  return all ? 0 : count_unkept(self, c, counts, error);
+}
+
+static int by_number(const void *a, const void *b)
+{
+  const uint64_t x = ((const struct device_record *)a)->number, y = ((const struct device_record *)b)->number;
+  return (x > y) - (x < y);
 }
 
 static int device_keep(void *argument, uint32_t level, uint32_t n, const uint64_t *kept, struct mill_error *error)
@@ -321,11 +385,12 @@ static int device_keep(void *argument, uint32_t level, uint32_t n, const uint64_
   self->parent = (struct device_ends *)self->host->allocate("prefixes", n, sizeof *self->parent);
   if (!self->parent)
     return self->host->fail(error, MILL_RESOURCES, "no memory for %u episodes", n);
+  if (self->disorder)
+    qsort(self->record, self->records, sizeof *self->record, by_number);
+  self->disorder = 0;
   for (uint32_t i = 0; i < n; i++) {
     if (level == 1) {
-      const uint32_t type = self->type_of[kept[i]];
-      self->parent[i] =
-          (struct device_ends){self->event.address + self->in->first[type] * sizeof(struct device_end), length_of(self->in, type), 0};
+      self->parent[i] = ends_of_type(self, self->type_of[kept[i]]);
       continue;
     }
     while (at < self->records && self->record[at].number < kept[i])
@@ -334,8 +399,9 @@ static int device_keep(void *argument, uint32_t level, uint32_t n, const uint64_
       self->parent[i] = self->record[at].ends;
   }
   self->records = 0;
-  self->begun = 0;
-  self->turn ^= 1;
+  self->turn ^= 1; /* the prefixes of the level that is complete are not needed any more */
+  self->pool[self->turn].in_use = 0;
+  self->pool[self->turn].used = self->pool[self->turn].held = 0;
   return room_put(self->device, &self->table, "prefixes", self->parent, n * sizeof *self->parent, error);
 }
 
@@ -347,8 +413,11 @@ static void device_close(void *argument)
   const struct mill_host *host = self->host;
   host->release(self->batch.job);
   host->release(self->batch.which);
-  host->release(self->batch.counts);
-  host->release(self->batch.kept);
+  host->release(self->batch.result);
+  host->release(self->batch.target);
+  host->release(self->batch.ends);
+  host->release(self->pool[0].block);
+  host->release(self->pool[1].block);
   host->release(self->record);
   host->release(self->parent);
   host->release(self->type_of);
@@ -364,10 +433,23 @@ static int find_windows(struct on_device *self, struct mill_error *error)
   void *arguments[] = {&self->stream, &self->window.address, &self->event.address};
   if (device->kernel(device->self, "latest_start_windows", &windows, error) ||
       room_make(device, &self->window, "windows of events", events * self->in->interval_count * 2 * sizeof(uint32_t), error) ||
-      room_make(device, &self->event, "ends of types", events * sizeof(struct device_end), error) ||
-      room_make(device, &self->used, "marks of pools", 2 * sizeof(uint64_t), error))
+      room_make(device, &self->event, "ends of types", events * sizeof(struct device_end), error))
     return -1;
   return device->launch(device->self, windows, events ? blocks < most ? (uint32_t)blocks : most : 0, THREADS, 0, arguments, error);
+}
+
+/* Allocates what most levels need, so that none of them waits for it. */
+static int make_room(struct on_device *self, struct mill_error *error)
+{
+  const double most = (double)self->in->types * self->in->types * self->in->types * self->in->interval_count * self->in->interval_count;
+  const uint64_t batch = most < (double)BATCH ? (uint64_t)most + 1 : BATCH, bytes = block_bytes(self, self->in->memory / 2);
+  if (room_make(self->device, &self->job, "candidates", batch * sizeof(struct device_job), error) ||
+      room_make(self->device, &self->result, "counts of candidates", batch * sizeof(struct device_result), error) ||
+      batch_room(self, (uint32_t)batch, error))
+    return -1;
+  for (int i = 0; i < 2 && bytes; i++)
+    (void)add_block(self, &self->pool[i], bytes);
+  return 0;
 }
 
 static int device_open(const struct mill_host *host, const struct mill_device_host *device, const void *params,
@@ -383,7 +465,6 @@ static int device_open(const struct mill_host *host, const struct mill_device_ho
   self->in = input;
   self->stream = *stream;
   self->longest = 1;
-  self->threshold = input->threshold < UINT32_MAX ? (uint32_t)input->threshold : UINT32_MAX;
   for (uint32_t e = 0; e < input->types; e++)
     self->longest = length_of(input, e) > self->longest ? length_of(input, e) : self->longest;
   self->type_of = (uint32_t *)host->allocate("types", input->types, sizeof *self->type_of);
@@ -392,7 +473,7 @@ static int device_open(const struct mill_host *host, const struct mill_device_ho
   if (!self->type_of || device->kernel(device->self, "latest_start_count", &self->count, error) ||
       device->kernel(device->self, "latest_start_segments", &self->segments, error) ||
       device->kernel(device->self, "latest_start_join", &self->join, error) ||
-      device->kernel(device->self, "latest_start_write", &self->write, error) || find_windows(self, error)) {
+      device->kernel(device->self, "latest_start_write", &self->write, error) || find_windows(self, error) || make_room(self, error)) {
     device_close(self);
     return -1;
   }

@@ -26,12 +26,14 @@ struct mill_window {
 struct mill_job {
   uint32_t parent, type, interval;
 };
-/* Where the ends of candidates are kept that reach the threshold. */
-struct mill_pool {
-  mill_end *end;            /* [room] */
-  uint64_t room;
-  unsigned long long *used; /* may come to be above room */
-  uint32_t threshold, reserved;
+struct mill_result {
+  uint32_t count, ends;
+};
+/* A candidate whose ends are kept: where, and which of those that were counted it was. */
+struct mill_target {
+  mill_end *end;
+  mill_job job;
+  uint32_t which;
 };
 /* What a segment's warp leaves. */
 struct mill_part {
@@ -130,40 +132,16 @@ static __device__ __forceinline__ uint32_t take_ends(uint32_t at, uint32_t start
   return taken;
 }
 
-/* Writes a candidate's ends. */
-static __device__ void write_ends(mill_walk walk, uint32_t lane, mill_end *to)
-{
-  while (walk.more()) {
-    uint32_t at, start;
-    walk.take(lane, at, start);
-    const uint32_t is = __ballot_sync(ALL_LANES, start != 0);
-    if (start)
-      to[__popc(is & ((1u << lane) - 1))] = {at, start};
-    to += __popc(is);
-  }
-}
-
-/* Takes room from the pool; 0 when there is not so much. */
-static __device__ mill_end *from_pool(const mill_pool &pool, uint32_t lane, uint32_t ends)
-{
-  unsigned long long at = 0;
-  if (lane == 0)
-    at = atomicAdd(pool.used, (unsigned long long)ends);
-  at = __shfl_sync(ALL_LANES, at, 0);
-  return at + ends <= pool.room ? pool.end + at : 0;
-}
-
-/* Counts `jobs` candidates, a warp each. When kept is not 0, those that reach the pool's threshold get their ends there: kept[k].end is 0 for
-   the others, and where there is no room. */
+/* Counts `jobs` candidates, a warp each. */
 MILL_KERNEL latest_start_count(MILL_STREAM, const mill_window *window, const mill_ends *parent, const mill_job *job, uint32_t jobs,
-                               uint32_t *counts, mill_ends *kept, const mill_pool pool)
+                               mill_result *result)
 {
   const uint32_t lane = threadIdx.x % WARP;
   const uint64_t k = (uint64_t)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP;
   if (k >= jobs)
     return;
-  const mill_walk begin(stream, window, parent, job[k], stream.first[job[k].type], stream.first[job[k].type + 1]);
-  mill_walk walk = begin;
+  const mill_job mine = job[k];
+  mill_walk walk(stream, window, parent, mine, stream.first[mine.type], stream.first[mine.type + 1]);
   uint32_t count = 0, ends = 0, last = 0;
   while (walk.more()) {
     uint32_t at, start;
@@ -172,14 +150,7 @@ MILL_KERNEL latest_start_count(MILL_STREAM, const mill_window *window, const mil
     count += __popc(take_ends(at, start, last));
   }
   if (lane == 0)
-    counts[k] = count;
-  if (!kept)
-    return;
-  mill_end *to = count >= pool.threshold ? from_pool(pool, lane, ends) : 0;
-  if (to)
-    write_ends(begin, lane, to);
-  if (lane == 0)
-    kept[k] = {to, ends, 0};
+    result[k] = {count, ends};
 }
 
 /* Segment s of a candidate's events, in whole steps of 32. */
@@ -218,10 +189,9 @@ MILL_KERNEL latest_start_segments(MILL_STREAM, const mill_window *window, const 
     part[i] = {count, last, ends};
 }
 
-/* Joins the segments of each candidate from left to right, a warp each; counts and kept as above. */
+/* Joins the segments of each candidate from left to right, a warp each. */
 MILL_KERNEL latest_start_join(MILL_STREAM, const mill_window *window, const mill_ends *parent, const mill_job *job, uint32_t jobs,
-                              uint32_t segments, const mill_part *part, const uint32_t *marks, uint32_t words, uint32_t *counts,
-                              mill_ends *kept, const mill_pool pool)
+                              uint32_t segments, const mill_part *part, const uint32_t *marks, uint32_t words, mill_result *result)
 {
   const uint32_t lane = threadIdx.x % WARP;
   const uint64_t k = (uint64_t)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP;
@@ -258,28 +228,33 @@ MILL_KERNEL latest_start_join(MILL_STREAM, const mill_window *window, const mill
     }
   }
   if (lane == 0)
-    counts[k] = count;
-  if (!kept)
-    return;
-  mill_end *to = count >= pool.threshold ? from_pool(pool, lane, ends) : 0;
-  if (lane == 0)
-    kept[k] = {to, ends, 0};
+    result[k] = {count, ends};
 }
 
-/* Writes the ends of those that have got room, a warp for each segment. */
-MILL_KERNEL latest_start_write(MILL_STREAM, const mill_window *window, const mill_ends *parent, const mill_job *job, uint32_t jobs,
-                               uint32_t segments, const mill_part *part, const mill_ends *kept)
+/* Writes the ends of candidates, a warp for each segment; part is read when there are several. made: 0, or a table of what is written. */
+MILL_KERNEL latest_start_write(MILL_STREAM, const mill_window *window, const mill_ends *parent, const mill_target *target, uint32_t targets,
+                               uint32_t segments, const mill_part *part, mill_ends *made)
 {
   const uint32_t lane = threadIdx.x % WARP;
   const uint64_t i = (uint64_t)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP, k = i / segments;
   const uint32_t s = (uint32_t)(i % segments);
-  if (k >= jobs || !kept[k].end)
+  if (k >= targets)
     return;
-  uint32_t from, to, before = 0;
+  const mill_target mine = target[k];
+  uint32_t from, to, ends = 0;
   for (uint32_t earlier = lane; earlier < s; earlier += WARP)
-    before += part[k * segments + earlier].ends;
+    ends += part[(uint64_t)mine.which * segments + earlier].ends;
   for (uint32_t step = WARP / 2; step; step /= 2)
-    before += __shfl_xor_sync(ALL_LANES, before, (int)step);
-  segment_bounds(stream, job[k].type, s, segments, from, to);
-  write_ends(mill_walk(stream, window, parent, job[k], from, to), lane, (mill_end *)kept[k].end + before);
+    ends += __shfl_xor_sync(ALL_LANES, ends, (int)step);
+  segment_bounds(stream, mine.job.type, s, segments, from, to);
+  for (mill_walk walk(stream, window, parent, mine.job, from, to); walk.more();) {
+    uint32_t at, start;
+    walk.take(lane, at, start);
+    const uint32_t is = __ballot_sync(ALL_LANES, start != 0);
+    if (start)
+      mine.end[ends + __popc(is & ((1u << lane) - 1))] = {at, start};
+    ends += __popc(is);
+  }
+  if (made && lane == 0)
+    made[k] = {mine.end, ends, 0};
 }

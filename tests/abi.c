@@ -132,7 +132,18 @@ static const struct pin pins[] = {
   AT(mill_candidates, interval, 24), AT(mill_candidates, parent, 32), AT(mill_candidates, last, 40), AT(mill_candidates, total, 48),
   SIZE(mill_candidates, 56), AT(mill_counter_level, culled, 0), AT(mill_counter_level, method, 8), SIZE(mill_counter_level, 16),
   AT(mill_counter_ops, open, 0), AT(mill_counter_ops, count, 8), AT(mill_counter_ops, keep, 16), AT(mill_counter_ops, close, 24),
-  AT(mill_counter_ops, tell, 32), SIZE(mill_counter_ops, 40),
+  AT(mill_counter_ops, tell, 32), AT(mill_counter_ops, device, 40), SIZE(mill_counter_ops, 48),
+  AT(mill_counter_device, open, 0), AT(mill_counter_device, count, 8), AT(mill_counter_device, keep, 16),
+  AT(mill_counter_device, close, 24), AT(mill_counter_device, tell, 32), SIZE(mill_counter_device, 40),
+  AT(mill_device_host, size, 0), AT(mill_device_host, multiprocessors, 4), AT(mill_device_host, shared_block, 8),
+  AT(mill_device_host, shared_multiprocessor, 12), AT(mill_device_host, threads_multiprocessor, 16), AT(mill_device_host, self, 24),
+  AT(mill_device_host, free_bytes, 32), AT(mill_device_host, allocate, 40), AT(mill_device_host, release, 48),
+  AT(mill_device_host, upload, 56), AT(mill_device_host, download, 64), AT(mill_device_host, fill, 72),
+  AT(mill_device_host, kernel, 80), AT(mill_device_host, occupancy, 88), AT(mill_device_host, launch, 96), SIZE(mill_device_host, 104),
+  AT(mill_device_stream, time, 0), AT(mill_device_stream, type, 8), AT(mill_device_stream, order, 16), AT(mill_device_stream, first, 24),
+  AT(mill_device_stream, type_time, 32), AT(mill_device_stream, type_order, 40), AT(mill_device_stream, interval, 48),
+  AT(mill_device_stream, events, 56), AT(mill_device_stream, types, 60), AT(mill_device_stream, intervals, 64),
+  AT(mill_device_stream, strict, 68), AT(mill_device_stream, time_bytes, 72), SIZE(mill_device_stream, 80),
 
   AT(mill_event, tick, 0), AT(mill_event, unit, 8), AT(mill_event, reserved, 12), SIZE(mill_event, 16),
   AT(mill_group, name, 0), AT(mill_group, first, 8), AT(mill_group, size, 12), SIZE(mill_group, 16),
@@ -151,7 +162,7 @@ static const struct {
   const char *what;
   long got, want;
 } values[] = {
-  {"ABI major", MILL_ABI_MAJOR, 0}, {"ABI minor", MILL_ABI_MINOR, 3}, {"magic", MILL_PLUGIN_MAGIC, 0x4c4c494d},
+  {"ABI major", MILL_ABI_MAJOR, 0}, {"ABI minor", MILL_ABI_MINOR, 4}, {"magic", MILL_PLUGIN_MAGIC, 0x4c4c494d},
   {"neuron", MILL_NEURON, 1}, {"synapse", MILL_SYNAPSE, 2}, {"plasticity", MILL_PLASTICITY, 3}, {"delivery", MILL_DELIVERY, 4},
   {"stimulus", MILL_STIMULUS, 5}, {"counter", MILL_COUNTER, 6}, {"format", MILL_FORMAT, 7}, {"kinds", MILL_KIND_COUNT, 8},
   {"cpu", MILL_CPU, 1}, {"cuda", MILL_CUDA, 2}, {"exact", MILL_EXACT, 4},

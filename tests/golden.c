@@ -54,7 +54,8 @@ static void test_golden(const char *path)
         if (levels == 3 && threads == 2)
           continue; // the reference takes its time
         struct mill_mining *m = mined(path, SET("mining.columns=type,time_ms", "mining.support=100",
-                                                "mining.intervals=(0,5] (5,10] (10,15] ms", counter, ties, workers, length));
+                                                "mining.intervals=(0,5] (5,10] (10,15] ms", "mining.backend=cpu", counter, ties,
+                                                workers, length));
         mill_mining_report(m, &report);
         for (uint32_t n = 1; n <= levels && mill_mining_level(m, n, &level) == 0; n++)
           good += level.frequent == (strict ? golden[n - 1].strict : golden[n - 1].order) &&

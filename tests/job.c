@@ -282,7 +282,7 @@ static const struct {
     {GOOD "memory = -1\n", "expected a number of bytes", MILL_USAGE},
     {GOOD "threads = 5000\n", "j.ini:4: [mining] threads = 5000: must", MILL_USAGE},
     {GOOD "threads = -1\n", "j.ini:4: [mining] threads = -1: must", MILL_USAGE},
-    {GOOD "backend = cuda\n", "j.ini:4: [mining] backend = cuda: no CUDA backend", MILL_RESOURCES},
+    {GOOD "backend = gpu\n", "j.ini:4: [mining] backend = gpu: must be one of auto | cpu | cuda", MILL_USAGE},
     {GOOD "counter = seriel\n", "j.ini:4: [mining] counter = seriel: ", MILL_USAGE},
     {GOOD "counter = seriel\n", "did you mean `serial`?", MILL_USAGE},
     {GOOD "reduce = close\n", "j.ini:4: [mining] reduce = close: must be one of none | closed | maximal", MILL_USAGE},

@@ -28,6 +28,7 @@ check_PROGRAMS += \
   tests/golden \
   tests/gpu-maker \
   tests/gpu-counters \
+  tests/gpu-golden \
   tests/gpu-networks \
   tests/gpu-results \
   tests/gpu-plastic \
@@ -85,6 +86,7 @@ test_scripts = \
   tests/gpu-auto.test \
   tests/gpu-errors.test \
   tests/gpu-hashes.test \
+  tests/gpu-mine.test \
   tests/gpu-rules.test \
   tests/gpu-run.test \
   tests/hashes.test \

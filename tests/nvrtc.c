@@ -1,9 +1,33 @@
 /* Every model, stimulus and delivery strategy compiles for a GPU, which takes NVRTC and no GPU: a pairwise cover of model, strategy, precision and
-   width of cells for sm_90. SPIKEMILL_LONG=1: all combinations, for sm_75 too. */
+   width of cells for sm_90. SPIKEMILL_LONG=1: all combinations, for sm_75 too. And every counter that has a text, for both architectures and
+   widths of times. */
 #include <spikemill/delivery.h>
 #include <spikemill/neuron-ops.h>
 #include <spikemill/stimulus.h>
+#include "cuda/miner.h"
 #include "nvrtc.h"
+
+static void compile_counters(struct mill_compiler *compiler, int longer)
+{
+  static const struct {
+    int major, minor;
+  } architecture[] = {{9, 0}, {7, 5}};
+  const struct mill_plugin *counter[MOST];
+  const uint32_t counters = with_text(MILL_COUNTER, counter);
+  is_int(counters, 6, "counters with a text");
+  for (uint32_t c = 0; c < counters; c++)
+    for (size_t a = 0; a < sizeof architecture / sizeof *architecture; a++)
+      for (int narrow = 0; narrow < 2; narrow++) {
+        struct mill_program_image image = {0};
+        struct mill_error failure = {0};
+        if (!longer && narrow != (a == 0))
+          continue;
+        int rc = mill_miner_compile(compiler, counter[c], narrow, architecture[a].major, architecture[a].minor, &image, &failure);
+        ok(rc == 0 && image.size > 1000, "counter %s, times of %d bits, sm_%d%d%s%s", counter[c]->name, narrow ? 32 : 64,
+           architecture[a].major, architecture[a].minor, rc ? ": " : "", failure.text);
+        free(image.bytes);
+      }
+}
 
 int main(void)
 {
@@ -43,6 +67,7 @@ int main(void)
     memcpy(c.stimulus, stimulus, stimuli * sizeof *stimulus);
     compile(compiler, &c, 9, 0, "all models and stimuli in one program");
   }
+  compile_counters(compiler, longer);
   mill_compiler_close(compiler);
   return done_testing();
 }
