@@ -106,7 +106,7 @@ static void by_levels(const char *path, const char *columns, const char *support
     }
     reference = v ? reference : all;
     printf(" %10.3f %10.1f  %016" PRIx64 "%s\n", all * 1e3, reference / all, hash[v],
-           hash[v] == hash[0]                         ? ""
+           hash[v] == hash[0]                       ? ""
            : strcmp(variants[v].counter, "a2") == 0 ? " (bounds)"
                                                     : " DIFFERS");
   }
@@ -154,7 +154,8 @@ static void compare(struct mill_counting *const *counting, const struct mill_can
   }
   struct mill_counter_level told;
   mill_counting_tell(counting[CONTESTANTS - 1], &told);
-  printf(" %12.1f %12.1f %12.2f  %s\n", value[0] / value[1], value[0] / value[2], value[1] / value[2], told.method ? told.method : "");
+  printf(" %12.1f %12.1f %12.2f  %s\n", value[0] / value[1], value[0] / value[2], value[1] / value[2],
+         told.method ? told.method : "");
 }
 
 static void by_candidates(const char *path, const char *columns, int repeat)

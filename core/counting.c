@@ -114,8 +114,9 @@ static int passed(const struct mill_counting *c, int failed, struct mill_error *
 static int open_plugin(struct mill_counting *c, const void *params, struct mill_error *error)
 {
   const struct mill_counter_ops *ops = c->plugin->ops;
-  return c->miner ? c->call.open(&mill_host, mill_miner_host(c->miner), params, &c->input, mill_miner_stream(c->miner), &c->self, error)
-                  : ops->open(&mill_host, params, &c->input, &c->self, error);
+  return c->miner
+             ? c->call.open(&mill_host, mill_miner_host(c->miner), params, &c->input, mill_miner_stream(c->miner), &c->self, error)
+             : ops->open(&mill_host, params, &c->input, &c->self, error);
 }
 
 /* Opens the plugin on the events of the setup. */

@@ -7,11 +7,11 @@
 #include "tiles-device.h"
 
 #define NO_COUNT UINT32_MAX
-#define LIST 16u             /* times of a list in shared memory, at most */
-#define MAP_MACHINES 16u     /* of a segment, as in algorithm-1.cu */
-#define MAP_LEAST 64u        /* events of a segment, when their number is ours to choose */
-#define MAP_MOST (1u << 10)  /* segments, likewise */
-#define MAP_EACH 256u        /* candidates times segments for each multiprocessor, likewise */
+#define LIST 16u            /* times of a list in shared memory, at most */
+#define MAP_MACHINES 16u    /* of a segment, as in algorithm-1.cu */
+#define MAP_LEAST 64u       /* events of a segment, when their number is ours to choose */
+#define MAP_MOST (1u << 10) /* segments, likewise */
+#define MAP_EACH 256u       /* candidates times segments for each multiprocessor, likewise */
 #define TUPLE_BYTES 8u
 
 struct a1 {
@@ -36,7 +36,8 @@ static inline void a1_close(struct a1 *a)
 
 /* What is open is to be closed whatever it returns. `maps`: the program has MapConcatenate's kernels, which are wanted. */
 static inline int a1_open(struct a1 *a, const struct mill_host *host, const struct mill_device_host *device,
-                          const struct mill_counter_input *in, const struct mill_device_stream *stream, int maps, struct mill_error *error)
+                          const struct mill_counter_input *in, const struct mill_device_stream *stream, int maps,
+                          struct mill_error *error)
 {
   *a = (struct a1){.ptpe = NULL};
   tiles_open(&a->tiles, host, device, in, stream);
@@ -94,8 +95,8 @@ static inline uint32_t a1_list(const struct a1 *a, uint32_t level, uint32_t long
 }
 
 /* Counts those of which[0 … count - 1], on the device at which_address, with lists in the device's memory. */
-static inline int ptpe_with_long_lists(struct a1 *a, const struct mill_candidates *c, const struct tiles_batch *sent, const uint32_t *which,
-                                       uint32_t count, uint64_t *counts, struct mill_error *error)
+static inline int ptpe_with_long_lists(struct a1 *a, const struct mill_candidates *c, const struct tiles_batch *sent,
+                                       const uint32_t *which, uint32_t count, uint64_t *counts, struct mill_error *error)
 {
   struct tiles *t = &a->tiles;
   const struct mill_device_host *device = t->device;
@@ -112,8 +113,8 @@ static inline int ptpe_with_long_lists(struct a1 *a, const struct mill_candidate
     batch.count = count - done < at_once ? count - done : at_once;
     const uint32_t threads = tiles_threads(t, batch.count, bytes);
     void *arguments[] = {&t->stream, &batch, &t->counts.address};
-    if (device->launch(device->self, a->ptpe, (batch.count + threads - 1) / threads, threads, threads * bytes + batch.rows * ROW_BYTES,
-                       arguments, error) ||
+    if (device->launch(device->self, a->ptpe, (batch.count + threads - 1) / threads, threads,
+                       threads * bytes + batch.rows * ROW_BYTES, arguments, error) ||
         tiles_fetch(t, which + done, batch.count, counts, error))
       return -1;
   }
@@ -121,8 +122,8 @@ static inline int ptpe_with_long_lists(struct a1 *a, const struct mill_candidate
 }
 
 /* Counts which[0 … count - 1] of the candidates that were sent, or the first `count`, by PTPE. */
-static inline int ptpe_on_device(struct a1 *a, const struct mill_candidates *c, const struct tiles_batch *sent, const uint32_t *which,
-                                 uint32_t count, uint64_t *counts, struct mill_error *error)
+static inline int ptpe_on_device(struct a1 *a, const struct mill_candidates *c, const struct tiles_batch *sent,
+                                 const uint32_t *which, uint32_t count, uint64_t *counts, struct mill_error *error)
 {
   struct tiles *t = &a->tiles;
   const struct mill_device_host *device = t->device;
@@ -137,8 +138,8 @@ static inline int ptpe_on_device(struct a1 *a, const struct mill_candidates *c, 
     return -1;
   batch.which = which ? t->which.address : 0;
   void *arguments[] = {&t->stream, &batch, &t->counts.address};
-  if (device->launch(device->self, a->ptpe, (count + threads - 1) / threads, threads, threads * bytes + batch.rows * ROW_BYTES, arguments,
-                     error) ||
+  if (device->launch(device->self, a->ptpe, (count + threads - 1) / threads, threads, threads * bytes + batch.rows * ROW_BYTES,
+                     arguments, error) ||
       tiles_fetch(t, which, count, counts, error))
     return -1;
   for (uint32_t i = 0; i < count; i++)

@@ -12,11 +12,12 @@ struct parameters {
 };
 #define AT(member) offsetof(struct parameters, member)
 static const struct mill_param_spec params[] = {
-    {"segments", "", "0", NULL, "segments of the stream, a power of two; 0: as many as threads, rounded up to one", 0, SEGMENTS,
-     AT(segments), MILL_INT, 0},
+    {"segments", "", "0", NULL,
+     "segments of the stream, a power of two; 0: as many as threads, rounded up to one; on a GPU as many as keep it busy", 0,
+     SEGMENTS, AT(segments), MILL_INT, 0},
     {"crossover", "", NULL, NULL,
      "least candidates of a level that is counted by ptpe: a number, or one a level, the last for all further ones; without it the "
-     "threads",
+     "threads, on a GPU those that it has at work at once",
      0, 0, AT(crossover), MILL_TEXT, 0},
 };
 #undef AT
@@ -63,8 +64,8 @@ static int read_crossovers(const struct mill_host *host, struct crossovers *cros
   }
   crossovers->count = n;
   if (*p || !n)
-    return host->fail(error, MILL_USAGE, "crossover: expected up to %d whole numbers below 10^19 separated by blanks, at `%s`", LEVELS,
-                      p);
+    return host->fail(error, MILL_USAGE, "crossover: expected up to %d whole numbers below 10^19 separated by blanks, at `%s`",
+                      LEVELS, p);
   return 0;
 }
 

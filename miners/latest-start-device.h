@@ -8,13 +8,14 @@
 
 #include "on-device.h"
 
-#define THREADS 256u                  /* of a block: a candidate for each 32 of them */
-#define SCRATCH (UINT64_C(256) << 20) /* bytes for prefixes that are made anew, at most, unless one takes more */
-#define MARKS (UINT64_C(64) << 20)    /* bytes for marks of segments, at most */
+#define THREADS 256u                     /* of a block: a candidate for each 32 of them */
+#define SCRATCH (UINT64_C(256) << 20)    /* bytes for prefixes that are made anew, at most, unless one takes more */
+#define MARKS (UINT64_C(64) << 20)       /* bytes for marks of segments, at most */
 #define BLOCK_BYTES (UINT64_C(32) << 20) /* of a pool, unless there is less memory or one episode takes more; */
-#define BLOCK_ENDS 4096u              /* and unless so many episodes, each as long as can be, take less */
-#define BATCH (UINT64_C(1) << 16)     /* candidates for which there is room from the beginning, unless there can't be as many of level 3 */
-#define STEPS 8u                      /* of 32 events that a segment has at least */
+#define BLOCK_ENDS 4096u                 /* and unless so many episodes, each as long as can be, take less */
+#define BATCH                                                                                                                      \
+  (UINT64_C(1) << 16) /* candidates for which there is room from the beginning, unless there can't be as many of level 3 */
+#define STEPS 8u      /* of 32 events that a segment has at least */
 #define SEGMENTS_MOST 1024u
 
 /* As in latest-start.cu. */
@@ -44,8 +45,8 @@ struct device_part {
 struct pool {
   struct room *block; /* [blocks] */
   uint32_t blocks, in_use;
-  uint64_t used;      /* bytes of the last one in use, */
-  uint64_t held;      /* and of all ends */
+  uint64_t used; /* bytes of the last one in use, */
+  uint64_t held; /* and of all ends */
 };
 
 /* A candidate of which the ends are kept. */
@@ -70,19 +71,19 @@ struct on_device {
   const struct mill_counter_input *in;
   struct mill_device_stream stream;
   const struct mill_device_kernel *count, *segments, *join, *write;
-  uint32_t longest;                      /* events of a type, at least 1 */
-  struct room window, event;             /* [intervals][events] and [events] */
-  struct room table;                     /* [parents] */
+  uint32_t longest;          /* events of a type, at least 1 */
+  struct room window, event; /* [intervals][events] and [events] */
+  struct room table;         /* [parents] */
   struct room job, result, target, part, marks;
   struct room scratch[2], chain[2];
   struct pool pool[2];
-  uint32_t turn;                         /* the pool of the level that is counted */
-  uint32_t *type_of;                     /* [types] of the candidates of level 1 */
-  struct device_ends *parent;            /* [parents] as in the table; their `end` is 0 where nothing is kept */
+  uint32_t turn;              /* the pool of the level that is counted */
+  uint32_t *type_of;          /* [types] of the candidates of level 1 */
+  struct device_ends *parent; /* [parents] as in the table; their `end` is 0 where nothing is kept */
   uint32_t parents;
   struct device_record *record;
   uint64_t records, record_room;
-  int disorder;                          /* they are not in ascending order of number */
+  int disorder; /* they are not in ascending order of number */
   struct device_batch batch;
 };
 
@@ -92,7 +93,8 @@ struct on_device {
 static uint32_t segments_for(const struct on_device *self, uint32_t jobs)
 {
   const struct mill_device_host *device = self->device;
-  const uint64_t warps = (uint64_t)device->multiprocessors * device->threads_multiprocessor / 32, steps = self->longest / 32 + UINT64_C(1);
+  const uint64_t warps = (uint64_t)device->multiprocessors * device->threads_multiprocessor / 32,
+                 steps = self->longest / 32 + UINT64_C(1);
   uint64_t segments = warps / jobs < steps / STEPS ? warps / jobs : steps / STEPS;
   if (jobs * steps * sizeof(uint32_t) > (MARKS < self->in->memory ? MARKS : self->in->memory))
     segments = 1;
@@ -116,10 +118,10 @@ static int launch_count(struct on_device *self, uint64_t table, uint32_t jobs, u
   if (room_make(device, &self->part, "segments of candidates", all * sizeof(struct device_part), error) ||
       room_make(device, &self->marks, "marks of segments", (uint64_t)jobs * words * sizeof(uint32_t), error))
     return -1;
-  void *part[] = {&self->stream, &self->window.address, &table, &self->job.address, &jobs, &segments, &self->part.address,
-                  &self->marks.address, &words};
-  void *join[] = {&self->stream, &self->window.address, &table, &self->job.address, &jobs, &segments, &self->part.address,
-                  &self->marks.address, &words, &self->result.address};
+  void *part[] = {&self->stream,       &self->window.address, &table, &self->job.address, &jobs, &segments,
+                  &self->part.address, &self->marks.address,  &words};
+  void *join[] = {&self->stream,       &self->window.address, &table, &self->job.address,   &jobs, &segments,
+                  &self->part.address, &self->marks.address,  &words, &self->result.address};
   if (device->launch(device->self, self->segments, blocks_for(all), THREADS, 0, part, error))
     return -1;
   return device->launch(device->self, self->join, blocks_for(jobs), THREADS, 0, join, error);
@@ -130,8 +132,8 @@ static int launch_write(struct on_device *self, uint64_t table, uint32_t targets
                         struct mill_error *error)
 {
   const struct mill_device_host *device = self->device;
-  void *arguments[] = {&self->stream, &self->window.address, &table, &self->target.address, &targets, &segments, &self->part.address,
-                       &made};
+  void *arguments[] = {&self->stream, &self->window.address, &table, &self->target.address, &targets,
+                       &segments,     &self->part.address,   &made};
   if (room_put(device, &self->target, "kept candidates", self->batch.target, targets * sizeof *self->batch.target, error))
     return -1;
   return device->launch(device->self, self->write, blocks_for((uint64_t)targets * segments), THREADS, 0, arguments, error);
@@ -242,7 +244,8 @@ static int count_jobs(struct on_device *self, uint64_t table, uint32_t jobs, con
 /* The events of a type. */
 static struct device_ends ends_of_type(const struct on_device *self, uint32_t type)
 {
-  return (struct device_ends){self->event.address + self->in->first[type] * sizeof(struct device_end), length_of(self->in, type), 0};
+  return (struct device_ends){self->event.address + self->in->first[type] * sizeof(struct device_end), length_of(self->in, type),
+                              0};
 }
 
 static struct device_job job_of(const struct mill_candidates *c, uint64_t k, uint32_t node, uint32_t parent)
@@ -252,8 +255,8 @@ static struct device_job job_of(const struct mill_candidates *c, uint64_t k, uin
 
 /* Makes the prefixes of `jobs` candidates, each of another one, which[] telling whose: step by step, from the types' events on. Returns
    their table in *table. */
-static int make_prefixes(struct on_device *self, const struct mill_candidates *c, const uint32_t *which, uint32_t jobs, uint64_t *table,
-                         struct mill_error *error)
+static int make_prefixes(struct on_device *self, const struct mill_candidates *c, const uint32_t *which, uint32_t jobs,
+                         uint64_t *table, struct mill_error *error)
 {
   const struct mill_device_host *device = self->device;
   struct device_batch *b = &self->batch;
@@ -441,7 +444,8 @@ static int find_windows(struct on_device *self, struct mill_error *error)
 /* Allocates what most levels need, so that none of them waits for it. */
 static int make_room(struct on_device *self, struct mill_error *error)
 {
-  const double most = (double)self->in->types * self->in->types * self->in->types * self->in->interval_count * self->in->interval_count;
+  const double most =
+      (double)self->in->types * self->in->types * self->in->types * self->in->interval_count * self->in->interval_count;
   const uint64_t batch = most < (double)BATCH ? (uint64_t)most + 1 : BATCH, bytes = block_bytes(self, self->in->memory / 2);
   if (room_make(self->device, &self->job, "candidates", batch * sizeof(struct device_job), error) ||
       room_make(self->device, &self->result, "counts of candidates", batch * sizeof(struct device_result), error) ||
@@ -473,7 +477,8 @@ static int device_open(const struct mill_host *host, const struct mill_device_ho
   if (!self->type_of || device->kernel(device->self, "latest_start_count", &self->count, error) ||
       device->kernel(device->self, "latest_start_segments", &self->segments, error) ||
       device->kernel(device->self, "latest_start_join", &self->join, error) ||
-      device->kernel(device->self, "latest_start_write", &self->write, error) || find_windows(self, error) || make_room(self, error)) {
+      device->kernel(device->self, "latest_start_write", &self->write, error) || find_windows(self, error) ||
+      make_room(self, error)) {
     device_close(self);
     return -1;
   }

@@ -6,8 +6,9 @@ struct parameters {
   int64_t segments;
 };
 static const struct mill_param_spec params[] = {
-    {"segments", "", "0", NULL, "segments of the stream, a power of two; 0: as many as threads, rounded up to one", 0, SEGMENTS,
-     offsetof(struct parameters, segments), MILL_INT, 0},
+    {"segments", "", "0", NULL,
+     "segments of the stream, a power of two; 0: as many as threads, rounded up to one; on a GPU as many as keep it busy", 0,
+     SEGMENTS, offsetof(struct parameters, segments), MILL_INT, 0},
 };
 
 struct counter {

@@ -24,8 +24,8 @@ static inline int room_make(const struct mill_device_host *device, struct room *
 }
 
 /* Makes room and sends something there. */
-static inline int room_put(const struct mill_device_host *device, struct room *room, const char *name, const void *from, uint64_t bytes,
-                           struct mill_error *error)
+static inline int room_put(const struct mill_device_host *device, struct room *room, const char *name, const void *from,
+                           uint64_t bytes, struct mill_error *error)
 {
   return room_make(device, room, name, bytes, error) || device->upload(device->self, room->address, from, bytes, error) ? -1 : 0;
 }

@@ -4,8 +4,8 @@
 
 #include "tiles-device.h"
 
-static inline int relaxed_on_device(struct tiles *t, const struct mill_device_kernel *kernel, const struct tiles_batch *sent, uint64_t *counts,
-                                    struct mill_error *error)
+static inline int relaxed_on_device(struct tiles *t, const struct mill_device_kernel *kernel, const struct tiles_batch *sent,
+                                    uint64_t *counts, struct mill_error *error)
 {
   struct tiles_batch batch = *sent;
   const uint32_t each = (batch.level - 1) * 2 * t->stream.time_bytes + batch.level * (uint32_t)sizeof(uint32_t);

@@ -14,7 +14,7 @@ enum { THREADS = 3, CANDIDATES = 4096 };
 
 static const struct mill_plugin *plugin[COUNTERS];
 static struct mill_miner *miner[COUNTERS]; /* NULL: on the CPU */
-static struct mill_team *team[THREADS]; /* of 1, 2, … threads */
+static struct mill_team *team[THREADS];    /* of 1, 2, … threads */
 
 static uint64_t seed = 1;
 
@@ -252,7 +252,7 @@ static uint64_t count_case(int c, const struct mill_event *event, uint32_t n, co
   struct mill_error error;
   const struct parameters parameters = {0, NULL};
   struct mill_counting_setup setup = {
-      plugin[c],        &parameters, event, n, 26, ties, episode->gap, episode->length - 1, 1, memory_of(c, memory, n, threads),
+      plugin[c],         &parameters, event, n, 26, ties, episode->gap, episode->length - 1, 1, memory_of(c, memory, n, threads),
       team[threads - 1], miner[c]};
   uint64_t count = 0;
   uint32_t interval[BRUTE_NODES], parent = 0;

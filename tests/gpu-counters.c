@@ -15,12 +15,9 @@ static const struct contestant {
   int relaxed, culls; /* counts bounds: of all, or of those that are not frequent */
   int segments;       /* works on some */
 } contestant[COUNTERS] = {
-    [SERIAL] = {"serial", 0, 0, 0},
-    [LATEST_START] = {"latest-start", 0, 0, 0},
-    [PTPE] = {"ptpe", 0, 0, 0},
-    [MAPCONCATENATE] = {"mapconcatenate", 0, 0, 1},
-    [HYBRID] = {"hybrid", 0, 0, 1},
-    [TWO_PASS] = {"two-pass", 0, 1, 0},
+    [SERIAL] = {"serial", 0, 0, 0}, [LATEST_START] = {"latest-start", 0, 0, 0},
+    [PTPE] = {"ptpe", 0, 0, 0},     [MAPCONCATENATE] = {"mapconcatenate", 0, 0, 1},
+    [HYBRID] = {"hybrid", 0, 0, 1}, [TWO_PASS] = {"two-pass", 0, 1, 0},
     [A2] = {"a2", 1, 0, 0},
 };
 #include "contest.h"
@@ -31,7 +28,8 @@ static void open_miners(void)
 {
   struct mill_error error;
   for (int c = 1; c < COUNTERS; c++)
-    if (mill_miner_open(plugin[c], &miner[c], &error) || mill_miner_load(miner[c], 0, &error) || mill_miner_load(miner[c], 1, &error))
+    if (mill_miner_open(plugin[c], &miner[c], &error) || mill_miner_load(miner[c], 0, &error) ||
+        mill_miner_load(miner[c], 1, &error))
       bail("%s: %s", contestant[c].name, error.text);
 }
 
@@ -91,11 +89,11 @@ static void long_streams(void)
     uint32_t events, types, most, levels;
     uint64_t mean, threshold; /* `mean` ticks between events */
   } row[] = {
-      {1500, 6, 40, 4, 3, 1},      /* ties, most pairs are linked */
-      {3000, 40, 60, 5, 200, 3},   /* few ends among many events */
-      {2000, 300, 200, 4, 10, 2},  /* many types */
-      {800, 2, 60, 8, 1, 20},      /* several events a tick */
-      {4000, 2, 12, 4, 40, 1},     /* few candidates with long lists: in segments */
+      {1500, 6, 40, 4, 3, 1},     /* ties, most pairs are linked */
+      {3000, 40, 60, 5, 200, 3},  /* few ends among many events */
+      {2000, 300, 200, 4, 10, 2}, /* many types */
+      {800, 2, 60, 8, 1, 20},     /* several events a tick */
+      {4000, 2, 12, 4, 40, 1},    /* few candidates with long lists: in segments */
   };
   for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
     seed = 177 + i;
@@ -124,8 +122,8 @@ static void long_streams(void)
         checked = 0;
         int good = mine(&m);
         ok(good && checked > row[i].most,
-           "%u events of %u types, ties = %s, %" PRIu64 " bytes: the same count of %" PRIu64 " episodes", row[i].events, row[i].types,
-           ties ? "strict" : "order", memory[part], checked);
+           "%u events of %u types, ties = %s, %" PRIu64 " bytes: the same count of %" PRIu64 " episodes", row[i].events,
+           row[i].types, ties ? "strict" : "order", memory[part], checked);
       }
     free(event);
   }
@@ -160,7 +158,8 @@ static void long_lists(void)
         m.parameters[c].segments = little ? 2 : 8;
         m.parameters[c].crossover = little ? "0" : "1000";
       }
-      ok(mine(&m), "lists of %d times, ties = %s, %s memory: the counters agree", BURST, ties ? "strict" : "order", little ? "little" : "much");
+      ok(mine(&m), "lists of %d times, ties = %s, %s memory: the counters agree", BURST, ties ? "strict" : "order",
+         little ? "little" : "much");
     }
 }
 

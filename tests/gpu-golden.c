@@ -8,7 +8,8 @@ static const char *const counters[] = {"latest-start", "ptpe", "mapconcatenate",
 
 static const struct {
   uint64_t candidates, order, strict, culled;
-} golden[] = {{26, 26, 26, 0}, {1950, 881, 880, 730}, {40633, 2786, 2768, 24090}, {40609, 3818, 3775, 10970}, {19141, 2828, 2796, 2374}};
+} golden[] = {
+    {26, 26, 26, 0}, {1950, 881, 880, 730}, {40633, 2786, 2768, 24090}, {40609, 3818, 3775, 10970}, {19141, 2828, 2796, 2374}};
 
 static struct mill_mining *mine(const char *path, const char *counter, int strict, uint32_t levels, const char *backend)
 {

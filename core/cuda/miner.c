@@ -162,8 +162,8 @@ static int download(void *self, void *to, uint64_t from, uint64_t bytes, struct 
     return -1;
   if (!stage)
     return mill_cuda_download(m->cuda, to, from, bytes, error);
-  if (bytes && mill_cuda_check(m->cuda, m->cuda->call.download_async(stage, from, bytes, m->stream), "copying from the device",
-                               error) < 0)
+  if (bytes &&
+      mill_cuda_check(m->cuda, m->cuda->call.download_async(stage, from, bytes, m->stream), "copying from the device", error) < 0)
     return -1;
   if (wait_for(m, error) < 0)
     return -1;
@@ -174,8 +174,9 @@ static int download(void *self, void *to, uint64_t from, uint64_t bytes, struct 
 static int fill(void *self, uint64_t to, unsigned char value, uint64_t bytes, struct mill_error *error)
 {
   struct mill_miner *m = self;
-  return bytes ? mill_cuda_check(m->cuda, m->cuda->call.fill_async(to, value, bytes, m->stream), "filling the device's memory", error)
-               : 0;
+  return bytes
+             ? mill_cuda_check(m->cuda, m->cuda->call.fill_async(to, value, bytes, m->stream), "filling the device's memory", error)
+             : 0;
 }
 
 static int find_kernel(void *self, const char *name, const struct mill_device_kernel **kernel, struct mill_error *error)
@@ -254,7 +255,8 @@ int mill_miner_open(const struct mill_plugin *plugin, struct mill_miner **out, s
     return mill_fail(error, MILL_RESOURCES, "out of memory");
   m->plugin = plugin;
   if (mill_cuda_open(&m->cuda, error) < 0 ||
-      mill_cuda_check(m->cuda, m->cuda->call.stream_create(&m->stream, MILL_CU_STREAM_NON_BLOCKING), "creating a stream", error) < 0 ||
+      mill_cuda_check(m->cuda, m->cuda->call.stream_create(&m->stream, MILL_CU_STREAM_NON_BLOCKING), "creating a stream", error) <
+          0 ||
       mill_cuda_check(m->cuda, m->cuda->call.host_allocate(&stage, STAGE, 0), "allocating pinned memory of the host", error) < 0) {
     mill_miner_close(m);
     return -1;
