@@ -58,7 +58,7 @@ static struct mill_team *team;
 static struct mill_counting_setup setup_of(const struct mill_event *event, uint64_t events, uint32_t types, int ties)
 {
   static const struct mill_interval interval[2] = {{0, 5}, {5, 10}};
-  return (struct mill_counting_setup){&fake_plugin, NULL, event, events, types, ties, interval, 2, 3, 1000, team};
+  return (struct mill_counting_setup){&fake_plugin, NULL, event, events, types, ties, interval, 2, 3, 1000, team, NULL};
 }
 
 static int same(const uint32_t *got, const uint32_t *want, size_t n)
@@ -198,7 +198,7 @@ static void calls(void)
 static void silent(void)
 {
   static const struct mill_event event[] = {{1, 0, 0}};
-  static const struct mill_counter_ops none = {fake_open, fake_count, fake_keep, fake_close, NULL};
+  static const struct mill_counter_ops none = {fake_open, fake_count, fake_keep, fake_close, NULL, NULL};
   struct mill_plugin plugin[2] = {fake_plugin, fake_plugin};
   fake.fail = 0;
   plugin[0].ops_size = offsetof(struct mill_counter_ops, tell);
