@@ -35,5 +35,5 @@ static void close_nothing(void *self)
 
 #define OPS_TABLE                                                                                                                  \
   static const struct mill_counter_ops ops = {open_nothing, count_zero, keep_nothing, close_nothing,                               \
-                                              (void (*)(void *, struct mill_counter_level *))1}
+                                              (void (*)(void *, struct mill_counter_level *))1, NULL}
 #include "broken.h"
