@@ -41,6 +41,10 @@ struct device_part {
   uint32_t count, last, ends;
 };
 
+_Static_assert(sizeof(struct device_end) == 8 && sizeof(struct device_ends) == 16 && sizeof(struct device_job) == 12 &&
+                   sizeof(struct device_result) == 8 && sizeof(struct device_target) == 24 && sizeof(struct device_part) == 12,
+               "as in latest-start.cu");
+
 /* Device memory for the ends of a level's episodes: blocks, of which those before the last one in use are full. */
 struct pool {
   struct room *block; /* [blocks] */

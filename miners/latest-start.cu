@@ -41,6 +41,10 @@ struct mill_part {
   uint32_t ends;        /* in all */
 };
 
+static_assert(sizeof(mill_end) == 8 && sizeof(mill_ends) == 16 && sizeof(mill_job) == 12 && sizeof(mill_result) == 8 &&
+                  sizeof(mill_target) == 24 && sizeof(mill_part) == 12,
+              "as in latest-start-device.h");
+
 /* Windows of all events, type by type, for all intervals: [intervals][events]. And the ends of single types: their events. */
 MILL_KERNEL latest_start_windows(MILL_STREAM, mill_window *window, mill_end *end)
 {

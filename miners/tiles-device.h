@@ -17,6 +17,8 @@ struct tiles_batch {
   uint64_t lists;
 };
 
+_Static_assert(sizeof(struct tiles_batch) == 48, "as in tiles.cu");
+
 struct tiles {
   const struct mill_host *host;
   const struct mill_device_host *device;

@@ -20,6 +20,8 @@ struct mill_batch {
   MILL_TIME *lists;         /* [level - 1][list][count], where they are not in shared memory */
 };
 
+static_assert(sizeof(mill_batch) == 48, "as in tiles-device.h");
+
 struct mill_tile {
   MILL_TIME *time;  /* [TILE] */
   uint32_t *type;   /* [TILE] */

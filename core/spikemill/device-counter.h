@@ -37,6 +37,7 @@ struct mill_device_stream {
 };
 
 #ifdef __CUDACC_RTC__
+static_assert(sizeof(mill_device_stream) == 80, "the host's struct has 80 bytes");
 /* A kernel's first parameter. */
 #define MILL_STREAM const __grid_constant__ mill_device_stream stream
 #endif
