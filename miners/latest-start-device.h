@@ -291,6 +291,11 @@ static uint32_t prefixes_at_once(const struct on_device *self)
   return bytes / each < 1 ? 1 : bytes / each < UINT32_MAX ? (uint32_t)(bytes / each) : UINT32_MAX;
 }
 
+static int is_kept(const struct on_device *self, uint32_t parent)
+{
+  return parent < self->parents && self->parent[parent].end;
+}
+
 /* Those candidates whose prefix is not kept. */
 static int count_unkept(struct on_device *self, const struct mill_candidates *c, uint64_t *counts, struct mill_error *error)
 {
@@ -303,7 +308,7 @@ static int count_unkept(struct on_device *self, const struct mill_candidates *c,
     uint64_t table;
     for (; k < c->count; k++) {
       const int other = !prefixes || c->parent[k] != c->parent[b->which[prefixes - 1]];
-      if (self->parent[c->parent[k]].end)
+      if (is_kept(self, c->parent[k]))
         continue;
       if (other && prefixes == most)
         break;
@@ -315,7 +320,7 @@ static int count_unkept(struct on_device *self, const struct mill_candidates *c,
     if (make_prefixes(self, c, b->which, prefixes, &table, error))
       return -1;
     for (uint32_t i = begin, slot = 0, last = b->which[0]; i < k; i++) {
-      if (self->parent[c->parent[i]].end)
+      if (is_kept(self, c->parent[i]))
         continue;
       slot += c->parent[i] != c->parent[last];
       last = i;
@@ -366,7 +371,7 @@ static int device_count(void *argument, const struct mill_candidates *c, uint64_
   if (batch_room(self, c->count, error))
     return -1;
   for (uint32_t k = 0; k < c->count; k++) {
-    if (!self->parent[c->parent[k]].end)
+    if (!is_kept(self, c->parent[k]))
       continue;
     b->which[jobs] = k;
     b->job[jobs++] = job_of(c, k, c->level - 1, c->parent[k]);
