@@ -8,7 +8,10 @@
 #include "memory.h"
 #include "simulation.h"
 
-#define DEVICE_BATCH (1u << 16) /* candidates of a GPU's first batch: it has as many at work as fit at no more time than one */
+/* Candidates of a GPU's first batch, which has thousands at work in the time of one: as many as take a moment at most. */
+#define BATCH_MOST (1u << 16)
+#define BATCH_LEAST (1u << 12)
+#define BATCH_WORK (UINT64_C(1) << 37) /* candidates times events */
 
 /* The most held so far: by the process' peak when it is of this mining, else by what is held now. */
 static void measure(struct mill_mining *m)
@@ -57,6 +60,12 @@ static int test(struct mill_mining *m, const struct mill_counting_setup *counter
   return mill_tests_run(&setup, counting, &m->tests, error);
 }
 
+static uint32_t device_batch(uint64_t events)
+{
+  const uint64_t batch = BATCH_WORK / events;
+  return batch < BATCH_LEAST ? BATCH_LEAST : batch < BATCH_MOST ? (uint32_t)batch : BATCH_MOST;
+}
+
 static int search(struct mill_mining *m, struct mill_error *error)
 {
   const struct mill_job *job = m->job;
@@ -94,7 +103,7 @@ static int search(struct mill_mining *m, struct mill_error *error)
                                            .max_candidates = job->max_candidates,
                                            .memory = job->memory,
                                            .workers = m->threads,
-                                           .batch = m->miner ? DEVICE_BATCH : 0,
+                                           .batch = m->miner ? device_batch(m->events) : 0,
                                            .begun = m->begun,
                                            .progress = on_progress,
                                            .self = m};

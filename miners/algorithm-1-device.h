@@ -85,10 +85,12 @@ static inline uint32_t a1_bytes(const struct a1 *a, uint32_t level, uint32_t lis
   return (level - 1) * ((list + 2) * time + 2 * (uint32_t)sizeof(uint32_t)) + level * (uint32_t)sizeof(uint32_t);
 }
 
-/* Times of a list in shared memory: as many as can be needed, but no more than leave room for a warp. */
+/* Times of a list in shared memory: as many as can be needed, but no more than leave room for several blocks, or at least for a warp. */
 static inline uint32_t a1_list(const struct a1 *a, uint32_t level, uint32_t longest)
 {
   uint32_t list = longest < LIST ? longest : LIST;
+  while (list > 4 && THREADS_MOST * a1_bytes(a, level, list) > a->tiles.device->shared_multiprocessor / 4)
+    list /= 2;
   while (list > 2 && 32 * a1_bytes(a, level, list) + tiles_rows(&a->tiles) * ROW_BYTES > tiles_budget(&a->tiles))
     list /= 2;
   return list;

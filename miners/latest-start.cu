@@ -96,7 +96,7 @@ struct mill_walk {
   const mill_window *window;
   const uint32_t *order;
   mill_ends prefix;
-  uint32_t next, stop;
+  uint64_t next, stop;
   uint32_t before; /* ends of the prefix that lie before all windows to come */
 
   __device__ __forceinline__ mill_walk(const mill_device_stream &stream, const mill_window *windows, const mill_ends *parent,
@@ -109,7 +109,7 @@ struct mill_walk {
   /* The lane's event: where it lies, and the start of the candidate's end at it, 0 when there is none. */
   __device__ __forceinline__ void take(uint32_t lane, uint32_t &at, uint32_t &start)
   {
-    const uint32_t q = next + lane;
+    const uint64_t q = next + lane;
     uint32_t rank = before;
     at = start = 0;
     if (q < stop) {
