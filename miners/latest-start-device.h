@@ -49,8 +49,8 @@ _Static_assert(sizeof(struct device_end) == 8 && sizeof(struct device_ends) == 1
 struct pool {
   struct room *block; /* [blocks] */
   uint32_t blocks, in_use;
-  uint64_t used; /* bytes of the last one in use, */
-  uint64_t held; /* and of all ends */
+  uint64_t used;  /* bytes of the last one in use */
+  uint64_t bytes; /* of all blocks */
 };
 
 /* A candidate of which the ends are kept. */
@@ -145,9 +145,15 @@ static int launch_write(struct on_device *self, uint64_t table, uint32_t targets
 
 /* ---- Pools -------------------------------------------------------------------------------------------------------------- */
 
-static uint64_t block_bytes(const struct on_device *self, uint64_t left)
+/* Bytes that a pool may still grow by: each of the two has half of the memory. */
+static uint64_t left_for(const struct on_device *self, const struct pool *pool)
 {
-  const uint64_t enough = BLOCK_ENDS * (uint64_t)self->longest * sizeof(struct device_end);
+  return self->in->memory / 2 - pool->bytes;
+}
+
+static uint64_t block_bytes(const struct on_device *self, const struct pool *pool)
+{
+  const uint64_t enough = BLOCK_ENDS * (uint64_t)self->longest * sizeof(struct device_end), left = left_for(self, pool);
   const uint64_t bytes = enough < BLOCK_BYTES ? enough : BLOCK_BYTES;
   return bytes < left ? bytes : left;
 }
@@ -156,7 +162,9 @@ static uint64_t block_bytes(const struct on_device *self, uint64_t left)
 static int add_block(struct on_device *self, struct pool *pool, uint64_t bytes)
 {
   const struct mill_device_host *device = self->device;
-  struct room *block = (struct room *)self->host->allocate("blocks of episodes", pool->blocks + UINT64_C(1), sizeof *block);
+  struct room *block = bytes <= left_for(self, pool)
+                           ? (struct room *)self->host->allocate("blocks of episodes", pool->blocks + UINT64_C(1), sizeof *block)
+                           : NULL;
   if (!block || room_make(device, &block[pool->blocks], "ends of kept episodes", bytes, NULL)) {
     self->host->release(block);
     return 0;
@@ -166,6 +174,7 @@ static int add_block(struct on_device *self, struct pool *pool, uint64_t bytes)
   self->host->release(pool->block);
   pool->block = block;
   pool->blocks++;
+  pool->bytes += bytes;
   return 1;
 }
 
@@ -173,11 +182,9 @@ static int add_block(struct on_device *self, struct pool *pool, uint64_t bytes)
 static uint64_t take_room(struct on_device *self, uint32_t ends)
 {
   struct pool *pool = &self->pool[self->turn];
-  const uint64_t bytes = ends * (uint64_t)sizeof(struct device_end), held = self->pool[0].held + self->pool[1].held;
-  if (held + bytes > self->in->memory)
-    return 0;
+  const uint64_t bytes = ends * (uint64_t)sizeof(struct device_end);
   while (!pool->in_use || pool->used + bytes > pool->block[pool->in_use - 1].bytes) {
-    const uint64_t usual = block_bytes(self, self->in->memory - held);
+    const uint64_t usual = block_bytes(self, pool);
     if (pool->in_use == pool->blocks && !add_block(self, pool, usual > bytes ? usual : bytes))
       return 0;
     pool->in_use++;
@@ -185,7 +192,6 @@ static uint64_t take_room(struct on_device *self, uint32_t ends)
   }
   const uint64_t address = pool->block[pool->in_use - 1].address + pool->used;
   pool->used += bytes;
-  pool->held += bytes;
   return address;
 }
 
@@ -413,7 +419,7 @@ static int device_keep(void *argument, uint32_t level, uint32_t n, const uint64_
   self->records = 0;
   self->turn ^= 1; /* the prefixes of the level that is complete are not needed any more */
   self->pool[self->turn].in_use = 0;
-  self->pool[self->turn].used = self->pool[self->turn].held = 0;
+  self->pool[self->turn].used = 0;
   return room_put(self->device, &self->table, "prefixes", self->parent, n * sizeof *self->parent, error);
 }
 
@@ -455,7 +461,7 @@ static int make_room(struct on_device *self, struct mill_error *error)
 {
   const double most =
       (double)self->in->types * self->in->types * self->in->types * self->in->interval_count * self->in->interval_count;
-  const uint64_t batch = most < (double)BATCH ? (uint64_t)most + 1 : BATCH, bytes = block_bytes(self, self->in->memory / 2);
+  const uint64_t batch = most < (double)BATCH ? (uint64_t)most + 1 : BATCH, bytes = block_bytes(self, &self->pool[0]);
   if (room_make(self->device, &self->job, "candidates", batch * sizeof(struct device_job), error) ||
       room_make(self->device, &self->result, "counts of candidates", batch * sizeof(struct device_result), error) ||
       batch_room(self, (uint32_t)batch, error))

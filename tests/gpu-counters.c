@@ -21,6 +21,7 @@ static const struct contestant {
     [A2] = {"a2", 1, 0, 0},
 };
 #include "contest.h"
+#include "cuda/miner-private.h"
 
 static int longer;
 
@@ -211,6 +212,57 @@ static void deepest_level(void)
   ok(right && want[NODES] == EVENTS / NODES, "an episode of %d nodes occurs %" PRIu64 " times", NODES, want[NODES]);
 }
 
+/* Bytes of the device that latest-start holds when it has counted all pairs, with so much memory to keep them in. */
+static uint64_t held_with(uint64_t memory)
+{
+  enum { EVENTS = 1500, TYPES = 5 };
+  const struct mill_interval gap[] = {{0, 9}};
+  struct mill_event *event = long_stream(EVENTS, TYPES, 3);
+  struct mill_miner *own = NULL;
+  struct mill_counting *counting;
+  struct mill_error error;
+  uint32_t type[TYPES], pair[TYPES * TYPES * 2], interval[TYPES * TYPES] = {0}, parent[TYPES * TYPES];
+  uint64_t counts[TYPES * TYPES], kept[TYPES];
+  for (uint32_t i = 0; i < TYPES * TYPES; i++) {
+    pair[2 * i] = parent[i] = i / TYPES;
+    pair[2 * i + 1] = type[i % TYPES] = i % TYPES;
+    kept[i % TYPES] = i % TYPES;
+  }
+  const struct mill_candidates first = {1, TYPES, 0, type, NULL, NULL, 0, TYPES},
+                               second = {2, TYPES * TYPES, 0, pair, interval, parent, 0, TYPES * TYPES};
+  if (mill_miner_open(plugin[LATEST_START], &own, &error))
+    bail("%s", error.text);
+  const struct mill_counting_setup setup = {.plugin = plugin[LATEST_START],
+                                            .event = event,
+                                            .events = EVENTS,
+                                            .types = TYPES,
+                                            .interval = gap,
+                                            .interval_count = 1,
+                                            .threshold = 1,
+                                            .memory = memory,
+                                            .team = team[0],
+                                            .miner = own};
+  if (mill_counting_open(&setup, &counting, &error) || mill_counting_count(counting, &first, counts, &error) ||
+      mill_counting_keep(counting, 1, TYPES, kept, &error) || mill_counting_count(counting, &second, counts, &error))
+    bail("%s", error.text);
+  const uint64_t held = own->cuda->held;
+  mill_counting_close(counting);
+  mill_miner_close(own);
+  free(event);
+  return held;
+}
+
+static void cache_size(void)
+{
+  enum { WORK = 4000 }; /* bytes for segments, and to say which candidates are kept */
+  const uint64_t none = held_with(0), most = held_with(1 << 20);
+  ok(most > none + 30000, "latest-start keeps the ends of pairs: %" PRIu64 " bytes", most - none);
+  for (uint64_t memory = 4000; memory < 20000; memory = memory * 3 / 2) {
+    const uint64_t held = held_with(memory);
+    ok(held > none && held - none <= memory + WORK, "and no more than it may: %" PRIu64 " bytes of %" PRIu64, held - none, memory);
+  }
+}
+
 /* Another stream of the same size in the place of the first, with times that need more bits. */
 static void restart(void)
 {
@@ -270,6 +322,7 @@ int main(void)
   long_lists();
   deepest_level();
   restart();
+  cache_size();
   for (int c = 0; c < COUNTERS; c++)
     mill_miner_close(miner[c]);
   contest_close();

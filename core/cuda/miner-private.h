@@ -13,10 +13,11 @@ struct mill_device_kernel {
   uint32_t shared; /* bytes of dynamic shared memory that it may have */
 };
 
-/* Something that the plugin has allocated. */
+/* Memory that the plugin has, or has had: the next counting wants about the same. */
 struct mill_miner_block {
   struct mill_miner_block *next;
   mill_cu_address address;
+  uint64_t bytes;
 };
 
 enum {
@@ -37,7 +38,8 @@ struct mill_miner {
   mill_cu_module module[2]; /* for times of 64 and of 32 bits */
   int narrow;               /* the one in use */
   struct mill_device_kernel *kernel;
-  struct mill_miner_block *block;
+  struct mill_miner_block *block, *spare;
+  uint64_t spare_bytes;
   char *stage;     /* pinned memory */
   uint64_t staged; /* bytes of it that copies under way may use */
   struct mill_device_host host;
@@ -45,5 +47,8 @@ struct mill_miner {
   mill_cu_address array[MILL_MINER_ARRAYS];
   uint64_t room[MILL_MINER_ARRAYS]; /* bytes */
 };
+
+/* Device memory, for which what is spare makes room. */
+int mill_miner_allocate(struct mill_miner *miner, const char *name, uint64_t bytes, mill_cu_address *address, struct mill_error *error);
 
 #endif

@@ -13,7 +13,7 @@ static int put(struct mill_miner *m, int array, const char *name, const void *fr
   if (!m->array[array] || bytes > m->room[array]) {
     mill_cuda_release(m->cuda, m->array[array]);
     m->room[array] = 0;
-    if (mill_cuda_allocate(m->cuda, name, bytes, &m->array[array], error) < 0)
+    if (mill_miner_allocate(m, name, bytes, &m->array[array], error) < 0)
       return -1;
     m->room[array] = bytes;
   }

@@ -14,6 +14,7 @@
 #include "text.h"
 
 #define STAGE (UINT64_C(4) << 20) /* bytes of pinned memory */
+#define SMALL (UINT64_C(1) << 16) /* bytes: a block may be so much too large */
 
 const struct mill_counter_device *mill_miner_device_of(const struct mill_plugin *plugin)
 {
@@ -82,25 +83,76 @@ int mill_miner_load(struct mill_miner *m, int narrow, struct mill_error *error)
 
 static uint64_t free_bytes(void *self)
 {
-  return mill_cuda_free_bytes(((struct mill_miner *)self)->cuda);
+  const struct mill_miner *m = self;
+  return mill_cuda_free_bytes(m->cuda) + m->spare_bytes;
+}
+
+static void release_spare(struct mill_miner *m)
+{
+  if (m->spare)
+    (void)m->cuda->call.stream_synchronize(m->stream);
+  for (struct mill_miner_block *block = m->spare, *next; block; block = next) {
+    next = block->next;
+    mill_cuda_release(m->cuda, block->address);
+    free(block);
+  }
+  m->spare = NULL;
+  m->spare_bytes = 0;
+}
+
+/* The smallest of the spare blocks that is large enough, and not much too large; NULL: none. */
+static struct mill_miner_block *take_spare(struct mill_miner *m, uint64_t bytes)
+{
+  struct mill_miner_block **best = NULL, *block;
+  for (struct mill_miner_block **link = &m->spare; *link; link = &(*link)->next)
+    if ((*link)->bytes >= bytes && (*link)->bytes / 2 <= bytes + SMALL && (!best || (*link)->bytes < (*best)->bytes))
+      best = link;
+  if (!best)
+    return NULL;
+  block = *best;
+  *best = block->next;
+  m->spare_bytes -= block->bytes;
+  return block;
+}
+
+int mill_miner_allocate(struct mill_miner *m, const char *name, uint64_t bytes, mill_cu_address *address, struct mill_error *error)
+{
+  if (mill_cuda_allocate(m->cuda, name, bytes, address, m->spare ? NULL : error) == 0)
+    return 0;
+  if (!m->spare)
+    return -1;
+  release_spare(m);
+  return mill_cuda_allocate(m->cuda, name, bytes, address, error);
+}
+
+static struct mill_miner_block *new_block(struct mill_miner *m, const char *name, uint64_t bytes, struct mill_error *error)
+{
+  struct mill_miner_block *block = malloc(sizeof *block);
+  if (!block) {
+    mill_fail(error, MILL_RESOURCES, "out of memory");
+    return NULL;
+  }
+  block->bytes = bytes;
+  if (mill_miner_allocate(m, name, bytes, &block->address, error) == 0)
+    return block;
+  free(block);
+  return NULL;
 }
 
 static int allocate(void *self, const char *name, uint64_t bytes, uint64_t *address, struct mill_error *error)
 {
   struct mill_miner *m = self;
-  struct mill_miner_block *block = malloc(sizeof *block);
+  struct mill_miner_block *block = take_spare(m, bytes);
   *address = 0;
-  if (!block)
-    return mill_fail(error, MILL_RESOURCES, "out of memory");
-  if (mill_cuda_allocate(m->cuda, name, bytes, address, error) < 0) {
-    free(block);
+  if (!block && !(block = new_block(m, name, bytes, error)))
     return -1;
-  }
-  *block = (struct mill_miner_block){m->block, *address};
+  block->next = m->block;
   m->block = block;
+  *address = block->address;
   return 0;
 }
 
+/* Kernels under way may use it: so may those of the next owner, after them. */
 static void release(void *self, uint64_t address)
 {
   struct mill_miner *m = self;
@@ -115,9 +167,9 @@ static void release(void *self, uint64_t address)
     return;
   }
   *link = block->next;
-  (void)m->cuda->call.stream_synchronize(m->stream);
-  mill_cuda_release(m->cuda, address);
-  free(block);
+  block->next = m->spare;
+  m->spare = block;
+  m->spare_bytes += block->bytes;
 }
 
 static int wait_for(struct mill_miner *m, struct mill_error *error)
@@ -290,6 +342,7 @@ int mill_miner_attach(const struct mill_miner *m, struct mill_error *error)
 void mill_miner_end(struct mill_miner *m)
 {
   (void)mill_cuda_attach(m->cuda, NULL);
+  (void)m->cuda->call.stream_synchronize(m->stream); /* the next stream takes the place of this one */
   while (m->block)
     release(m, m->block->address);
 }
@@ -301,8 +354,7 @@ void mill_miner_close(struct mill_miner *m)
   if (m->cuda) {
     const struct mill_cuda_driver *call = &m->cuda->call;
     mill_miner_end(m);
-    if (m->stream)
-      (void)call->stream_synchronize(m->stream);
+    release_spare(m);
     for (int narrow = 0; narrow < 2; narrow++)
       if (m->module[narrow])
         (void)call->module_unload(m->module[narrow]);

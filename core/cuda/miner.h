@@ -25,7 +25,8 @@ int mill_miner_is_narrow(int64_t first, int64_t last);
 int mill_miner_begin(struct mill_miner *miner, const struct mill_counter_input *input, struct mill_error *error);
 /* Makes the device current for the calling thread, which is to be done before the plugin is called. */
 int mill_miner_attach(const struct mill_miner *miner, struct mill_error *error);
-/* Ends it: what the plugin has left on the device is released; the stream's memory is kept for the next one. */
+/* Ends it: what the plugin has left on the device is released. That and the stream's memory is kept for the next one, until something else
+   needs it. */
 void mill_miner_end(struct mill_miner *miner);
 
 /* Since mill_miner_begin: */

@@ -29,7 +29,7 @@ struct mill_device_host {
   uint64_t (*free_bytes)(void *self);
   /* Device memory, not cleared, 256-byte aligned; `name` is for messages. What is left at the plugin's close is released then. */
   int (*allocate)(void *self, const char *name, uint64_t bytes, uint64_t *address, struct mill_error *error);
-  void (*release)(void *self, uint64_t address); /* 0 is allowed; waits for kernels */
+  void (*release)(void *self, uint64_t address); /* 0 is allowed */
 
   /* `from` may be changed on return. */
   int (*upload)(void *self, uint64_t to, const void *from, uint64_t bytes, struct mill_error *error);
