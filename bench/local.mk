@@ -21,5 +21,4 @@ bench_sections = \
   bench/sections/supports \
   bench/sections/threads
 EXTRA_DIST += bench/report bench/draw.py bench/sections/measure.py bench/sections/peers.py $(bench_sections)
-EXTRA_PROGRAMS += bench/few-candidates bench/gpu-rows
-EXTRA_PROGRAMS += bench/few-candidates bench/gpu-mining
+EXTRA_PROGRAMS += bench/few-candidates bench/gpu-mining bench/gpu-rows
