@@ -269,11 +269,11 @@ static int open_gpu(struct mill_mining *m, struct mill_error *error)
   const struct mill_job *job = m->job;
   const struct mill_plugin *plugin = job->counter.plugin;
   struct mill_error inner = {0};
-  if (job->backend == 1 || (job->backend == 0 && (!mill_miner_device_of(plugin) || !has_gpu())))
+  if (job->backend == 1 || (job->backend == 0 && !has_gpu()))
     return 0;
   if (!mill_miner_device_of(plugin))
-    return mill_place_fail(error, &job->place, "backend", "counter `%s` has no text for a GPU", plugin->name);
-  if (try_gpu(m, &inner) == 0)
+    mill_fail(&inner, MILL_USAGE, "counter `%s` has no text for a GPU", plugin->name);
+  else if (try_gpu(m, &inner) == 0)
     return 0;
   if (job->backend == 0) {
     mill_note("episodes are counted on the CPU: %s", inner.text);

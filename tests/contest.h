@@ -153,7 +153,7 @@ static int check_level(const struct mine *m, const struct level *level)
 static uint64_t memory_of(int c, uint64_t memory, uint32_t events, uint32_t threads)
 {
   const uint64_t least = 30000 + (20000 + UINT64_C(70) * events) * threads;
-  return memory + (miner[c] ? 0 : contestant[c].parts * least);
+  return memory + (miner[c] ? 0 : (uint64_t)contestant[c].parts * least);
 }
 
 /* Mines with every counter. Returns whether all was right. */

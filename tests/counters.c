@@ -12,14 +12,11 @@ enum { SERIAL, LATEST_START, PTPE, MAPCONCATENATE, HYBRID, TWO_PASS, A2, COUNTER
 static const struct contestant {
   const char *name;
   int relaxed, culls; /* counts bounds: of all, or of those that are not frequent */
-  uint32_t parts;     /* that take memory in any case: blocks or segments */
+  int parts;          /* that take memory in any case: blocks or segments */
 } contestant[COUNTERS] = {
-    [SERIAL] = {"serial", 0, 0, 0},
-    [LATEST_START] = {"latest-start", 0, 0, 0},
-    [PTPE] = {"ptpe", 0, 0, 1},
-    [MAPCONCATENATE] = {"mapconcatenate", 0, 0, 1},
-    [HYBRID] = {"hybrid", 0, 0, 2},
-    [TWO_PASS] = {"two-pass", 0, 1, 1},
+    [SERIAL] = {"serial", 0, 0, 0}, [LATEST_START] = {"latest-start", 0, 0, 0},
+    [PTPE] = {"ptpe", 0, 0, 1},     [MAPCONCATENATE] = {"mapconcatenate", 0, 0, 1},
+    [HYBRID] = {"hybrid", 0, 0, 2}, [TWO_PASS] = {"two-pass", 0, 1, 1},
     [A2] = {"a2", 1, 0, 1},
 };
 #include "contest.h"
