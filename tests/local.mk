@@ -250,6 +250,7 @@ VALGRIND_TESTS = \
 CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/random-networks \
   tests/gpu-maker \
+  tests/gpu-counters \
   tests/gpu-networks \
   tests/gpu-results \
   tests/gpu-auto.test \
