@@ -15,6 +15,8 @@
 #include "text.h"
 #include "value.h"
 
+#define HASHED 100000000u /* synapses whose weights are brought from a GPU only to be hashed */
+
 struct request {
   struct mill_request common;
   const char *folder, *mine, *checkpoint, *every, *resume;
@@ -83,7 +85,7 @@ static int print_json(const struct request *q, struct mill_simulation *sim, cons
     cJSON_AddNumberToObject(object, "connect_s", r.connect_s);
   mill_json_int(object, "spikes", r.spikes);
   mill_json_hash(object, "spike_hash", r.spike_hash);
-  if (r.rows_on_device)
+  if (r.rows_on_device && r.synapses > HASHED)
     cJSON_AddNullToObject(object, "weight_hash");
   else
     mill_json_hash(object, "weight_hash", mill_simulation_weight_hash(sim));

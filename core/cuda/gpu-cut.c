@@ -112,7 +112,8 @@ static int check_room(const struct mill_simulation *sim, struct mill_error *erro
     const struct mill_weighing *w = &sim->weighing[i];
     const uint64_t n = sim->rows[i].synapses;
     uint64_t one = n ? mill_rows_device_bytes(sim->population[p->source].size, n, &gpu->cut[p->target],
-                                              mill_weight_is_number(w) ? 0 : 16, w->delay_bits)
+                                              mill_weight_is_number(w) || mill_plastic_is(&sim->file->projection[i]) ? 0 : 16,
+                                              w->delay_bits)
                      : 0;
     synapses += n;
     one += n ? mill_gpu_plastic_bytes(sim, i) : 0;
