@@ -52,8 +52,10 @@ static inline void add_post(struct bytes *to, const struct mill_simulation *sim,
 {
   const struct mill_synapse_code *code = run->plastic.code;
   const uint64_t *history = run->plastic.history + (uint64_t)target * run->plastic.words;
-  unsigned char *post = grow(to, code->post_size);
   int64_t last = run->post_step[target];
+  double post[64]; /* bytes of a snapshot are not aligned */
+  if (code->post_size > sizeof post)
+    bail("a trace of %u bytes", code->post_size);
   memcpy(post, run->post + (uint64_t)target * code->post_size, code->post_size);
   for (int64_t b = 64 * (int64_t)run->plastic.words - 1; b >= 0; b--) {
     if (!(history[b / 64] >> (b % 64) & 1))
@@ -61,6 +63,7 @@ static inline void add_post(struct bytes *to, const struct mill_simulation *sim,
     code->post_spike(run->param, run->decay, post, sim->step - 1 - b - last);
     last = sim->step - 1 - b;
   }
+  add_bytes(to, post, code->post_size);
   add_bytes(to, &last, sizeof last);
 }
 

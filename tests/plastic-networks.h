@@ -22,10 +22,12 @@ struct plastic_network {
 static inline void plastic_population(struct plastic_network *n, int index)
 {
   struct text *t = &n->text;
-  put(t, "[population.p%d]\nsize = %u\n", index, draw(20) == 0 ? 1 : 1 + draw(draw(6) ? 40 : 120));
+  const uint32_t many = index == 0 && draw(2) ? 257 + draw(300) : 0; /* more rows than a block of them on a device */
+  put(t, "[population.p%d]\nsize = %u\n", index, many ? many : draw(20) == 0 ? 1 : 1 + draw(draw(6) ? 40 : 120));
   switch (index == 0 ? 0 : index == 1 ? 2 : 1 + draw(4)) {
   case 0:
-    put(t, "model = poisson\nrate = %s\n", pick((const char *const[]){"0.5", "5", "60", "400", NULL}));
+    put(t, "model = poisson\nrate = %s\n",
+        many ? pick((const char *const[]){"0.5", "20", NULL}) : pick((const char *const[]){"0.5", "5", "60", "400", NULL}));
     break;
   case 2: /* by itself, every 32 or 9 ms */
     put(t, "model = lif-delta\nv = uniform(0, 20)\ne_l = %s\n", pick((const char *const[]){"25", "55", NULL}));
