@@ -79,6 +79,33 @@ static void check_network(struct plastic_network *network, uint32_t number, int 
   truth_drop(&t);
 }
 
+/* Rows that are made on the device, whose blocks lie there in an order that changes. */
+static void check_blocks(void)
+{
+  static const char text[] = "[simulation]\nduration = 1000\n"
+                             "[population.in]\nmodel = poisson\nsize = 900\nrate = 30\n"
+                             "[population.out]\nmodel = lif-delta\nsize = 40\ne_l = 25\nv = uniform(0, 20)\n"
+                             "[projection.c]\nsource = in\ntarget = out\nrule = fixed-probability(0.2)\nweight = 0.3\ndelay = 1.5\n"
+                             "synapse = stdp\nw_max = 1\nlambda = 0.1\n";
+  const char *const cuda[] = {"simulation.backend=cuda", "strategy.delivery=row-wise", NULL};
+  uint64_t want = 0;
+  uint32_t bad = 0;
+  for (uint32_t order = 0; order < 9; order++) { /* 0: on the CPU */
+    char number[16];
+    struct mill_simulation *sim;
+    uint64_t got;
+    snprintf(number, sizeof number, "%u", order);
+    setenv("EMULATOR_ORDER", number, 1);
+    sim = net(text, order ? cuda : on_cpu, 1);
+    net_advance(sim, 150);
+    got = mill_simulation_weight_hash(sim);
+    mill_simulation_free(sim);
+    want = order ? want : got;
+    bad += got != want;
+  }
+  ok(!bad, "weights of rows that were made on the device, in any order");
+}
+
 int main(void)
 {
   static struct plastic_network network;
@@ -103,6 +130,7 @@ int main(void)
     check_network(&network, (uint32_t)strtoul(only, NULL, 10), 1, epochs, &spikes);
     return done_testing();
   }
+  check_blocks();
   while (number < 100 && (all || number < LEAST || now() - start < SECONDS))
     check_network(&network, ++number, all, epochs, &spikes);
   ok(spikes > 1000 * (uint64_t)number, "the networks are alive: %llu spikes in %u", (unsigned long long)spikes, number);
