@@ -68,7 +68,7 @@ static int put_projections(struct mill_simulation *sim, struct mill_error *error
     const struct mill_projection *p = &sim->projection[i];
     struct mill_device_projection *made = &gpu->made[i];
     const uint32_t sources = sim->population[p->source].size, first = sim->population[p->source].first;
-    if (p->synapses && p->row) {
+    if (p->synapses && !made->start) { /* what was made there stays there, when the host has its rows too */
       rc = mill_rows_to_device(gpu->cuda, sim->team, p, sources, &gpu->cut[p->target], made, &gpu->groups[i], error);
       for (uint32_t s = 0; s < sources; s++)
         gpu->out_degree[first + s] += (uint32_t)(p->row[s + 1] - p->row[s]);
