@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench.h"
 #include "counting.h"
 #include "registry.h"
 #include "simulation.h"
@@ -22,18 +23,6 @@ static const struct counter {
   int64_t params[2]; /* segments of mapconcatenate: as many as threads */
 } counters[] = {{"ptpe", {0}}, {"mapconcatenate", {0}}};
 #define COUNTERS (sizeof counters / sizeof *counters)
-
-static void stop(const char *text)
-{
-  fprintf(stderr, "few-candidates: %s\n", text);
-  exit(2);
-}
-
-static int by_value(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
 
 /* Episode k has the types k, k + 1, k + 2, k + 3 and one interval in all gaps, another one each time the types begin anew. */
 static void make_candidates(struct mill_candidates *c, uint32_t count, uint32_t types, uint32_t intervals)
@@ -64,9 +53,7 @@ static void compare(struct mill_counting *const *counting, const struct mill_can
   }
   if (memcmp(counts[0], counts[1], c->count * sizeof **counts) != 0)
     stop("the counts differ");
-  for (size_t i = 0; i < COUNTERS; i++)
-    qsort(seconds[i], (size_t)repeat, sizeof **seconds, by_value);
-  const double ptpe = seconds[0][repeat / 2], map = seconds[1][repeat / 2];
+  const double ptpe = median(seconds[0], repeat), map = median(seconds[1], repeat);
   printf("%10u %12.4f %14.4f %22.2f\n", c->count, ptpe * 1e3, map * 1e3, ptpe / map);
 }
 

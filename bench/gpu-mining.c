@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include <spikemill/mining.h>
+#include "bench.h"
 #include "counting.h"
 #include "cuda/miner.h"
 #include "registry.h"
@@ -28,24 +29,6 @@ static const struct variant {
     {"hybrid", "cuda"}, {"mapconcatenate", "cuda"}, {"two-pass", "cuda"},     {"a2", "cuda"},
 };
 #define VARIANTS (sizeof variants / sizeof *variants)
-
-static void stop(const char *text)
-{
-  fprintf(stderr, "gpu-mining: %s\n", text);
-  exit(2);
-}
-
-static int by_value(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double *value, int count)
-{
-  qsort(value, (size_t)count, sizeof *value, by_value);
-  return value[count / 2];
-}
 
 /* ---- Level by level ---- */
 

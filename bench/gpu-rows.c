@@ -9,28 +9,17 @@
 #include <stdlib.h>
 
 #include <spikemill/device.h>
+#include "bench.h"
 #include "cuda/maker.h"
 #include "simulation.h"
 #include "text.h"
 
 enum { RUNS = 1000 };
 
-static void stop(const char *text)
-{
-  fprintf(stderr, "gpu-rows: %s\n", text);
-  exit(2);
-}
-
 static void must(int rc, const struct mill_error *error)
 {
   if (rc < 0)
     stop(error->text);
-}
-
-static int by_value(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
 }
 
 static void release(struct mill_cuda *cuda, const struct mill_made *made)
@@ -72,11 +61,10 @@ static void measure(struct mill_maker *maker, const char *name, const struct mil
     memory[run ? run - 1 : 0] = allocating(cuda, cut, starts, made.groups);
   }
   mill_cuda_release(cuda, out);
-  qsort(all, (size_t)repeat, sizeof *all, by_value);
-  qsort(memory, (size_t)repeat, sizeof *memory, by_value);
+  const double whole = median(all, repeat), allocating = median(memory, repeat);
   printf("%-22s %s %8.2f ms, allocating %6.2f ms, %6.1f million synapses a ms (%6.1f without), %.3f bytes each\n", name,
-         made.once ? "once " : "twice", all[repeat / 2] * 1e3, memory[repeat / 2] * 1e3,
-         (double)made.synapses / all[repeat / 2] / 1e9, (double)made.synapses / (all[repeat / 2] - memory[repeat / 2]) / 1e9,
+         made.once ? "once " : "twice", whole * 1e3, allocating * 1e3, (double)made.synapses / whole / 1e9,
+         (double)made.synapses / (whole - allocating) / 1e9,
          ((double)starts * 4 + (double)made.groups * MILL_GROUP * (cut->narrow ? 2 : 4)) / (double)made.synapses);
   fflush(stdout);
 }

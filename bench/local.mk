@@ -20,5 +20,5 @@ bench_sections = \
   bench/sections/significance \
   bench/sections/supports \
   bench/sections/threads
-EXTRA_DIST += bench/report bench/draw.py bench/sections/measure.py bench/sections/peers.py $(bench_sections)
+EXTRA_DIST += bench/report bench/bench.h bench/draw.py bench/sections/measure.py bench/sections/peers.py $(bench_sections)
 EXTRA_PROGRAMS += bench/few-candidates bench/gpu-mining bench/gpu-rows

@@ -13,6 +13,7 @@ core_libmill_la_SOURCES = \
   core/convert.c \
   core/counting.c \
   core/cuda/cache.c \
+  core/cuda/columns.c \
   core/cuda/compose.c \
   core/cuda/device.c \
   core/cuda/gpu-build.c \

@@ -4,6 +4,8 @@
 #ifndef CONTEST_H
 #define CONTEST_H
 
+#include <time.h>
+
 #include "brute.h"
 #include "counting.h"
 #include "cuda/miner.h"
@@ -317,6 +319,59 @@ static struct mill_event *long_stream(uint32_t events, uint32_t types, uint64_t 
     event[i] = (struct mill_event){.tick = time, .unit = type};
   }
   return event;
+}
+
+/* How long streams are mined. */
+struct long_row {
+  uint32_t events, types, most, levels;
+  uint64_t mean, threshold; /* `mean` ticks between events */
+};
+
+static struct mine mine_of(const struct long_row *row, const struct mill_event *event, int ties)
+{
+  const int64_t mean = (int64_t)row->mean;
+  return (struct mine){.event = event,
+                       .events = row->events,
+                       .types = row->types,
+                       .levels = row->levels,
+                       .most = row->most,
+                       .threshold = row->threshold,
+                       .ties = ties,
+                       .intervals = 3,
+                       .interval = {{0, 2 * mean}, {5 * mean / 2, 6 * mean}, {0, 1}}};
+}
+
+/* The counters on drawn streams, numbers `first` and on, mined in drawn ways: against brute force or, when they are too long for that, against
+   each other. On the CPU on some threads, and those but the first two in every other stream, unless SPIKEMILL_LONG is set. */
+static void random_streams(const char *what, uint64_t first, uint64_t streams, uint32_t events, uint32_t levels, int brute, int on_cpu)
+{
+  static const char *const crossover[] = {NULL, "0", "1000", " 5 0  20"};
+  struct mill_event *event = malloc(events * sizeof *event);
+  uint64_t right = 0;
+  clock_t start = clock();
+  if (!event)
+    bail("out of memory");
+  checked = 0;
+  for (uint64_t i = 0; i < streams && right == i; i++) {
+    struct mine m = {.brute = brute};
+    seed = first + i;
+    draw_stream(&m, event, events, 4);
+    m.levels = 1 + (uint32_t)draw(levels);
+    m.threshold = 1 + draw(3) * draw(2);
+    m.ties = draw(2) ? MILL_TIES_ORDER : MILL_TIES_STRICT;
+    m.most = 8 + (uint32_t)draw(32);
+    for (int c = 0; c < COUNTERS; c++) {
+      m.memory[c] = draw_memory();
+      m.threads[c] = !on_cpu || draw(32) ? 1 : 1 + (uint32_t)draw(THREADS);
+      m.without[c] = on_cpu && c > 1 && draw(2) && !getenv("SPIKEMILL_LONG");
+      m.parameters[c].segments = draw(4) ? INT64_C(1) << draw(6) : 0;
+      m.parameters[c].crossover = crossover[draw(4)];
+    }
+    right += (uint64_t)mine(&m);
+  }
+  diag("%" PRIu64 " episodes in %.1f s of processor time", checked, (double)(clock() - start) / CLOCKS_PER_SEC);
+  is_int((intmax_t)right, (intmax_t)streams, "%" PRIu64 " random streams: the counters agree with %s", streams, what);
+  free(event);
 }
 
 /* Loads the counters, and makes the teams. */

@@ -5,8 +5,6 @@
 #include <config.h>
 #endif
 
-#include <time.h>
-
 enum { SERIAL, LATEST_START, PTPE, MAPCONCATENATE, HYBRID, TWO_PASS, A2, COUNTERS };
 
 static const struct contestant {
@@ -44,49 +42,11 @@ static void known_cases(void)
   }
 }
 
-/* ---- Random streams ---- */
-
-/* The counters on drawn streams, mined in drawn ways: against brute force or, when they are too long for that, against each
-   other. Those but the first two take part in every other stream, unless SPIKEMILL_LONG is set. */
-static void random_streams(const char *what, uint64_t streams, uint32_t events, int brute)
-{
-  static const char *const crossover[] = {NULL, "0", "1000", " 5 0  20"};
-  struct mill_event *event = malloc(events * sizeof *event);
-  uint64_t right = 0;
-  clock_t start = clock();
-  if (!event)
-    bail("out of memory");
-  checked = 0;
-  for (uint64_t i = 0; i < streams && right == i; i++) {
-    struct mine m = {.brute = brute};
-    seed = i;
-    draw_stream(&m, event, events, 4);
-    m.levels = 1 + (uint32_t)draw(5);
-    m.threshold = 1 + draw(3) * draw(2);
-    m.ties = draw(2) ? MILL_TIES_ORDER : MILL_TIES_STRICT;
-    m.most = 8 + (uint32_t)draw(32);
-    for (int c = 0; c < COUNTERS; c++) {
-      m.memory[c] = draw_memory();
-      m.threads[c] = draw(32) ? 1 : 1 + (uint32_t)draw(THREADS);
-      m.without[c] = c > LATEST_START && draw(2) && !getenv("SPIKEMILL_LONG");
-      m.parameters[c].segments = draw(4) ? INT64_C(1) << draw(6) : 0;
-      m.parameters[c].crossover = crossover[draw(4)];
-    }
-    right += (uint64_t)mine(&m);
-  }
-  diag("%" PRIu64 " episodes in %.1f s of processor time", checked, (double)(clock() - start) / CLOCKS_PER_SEC);
-  is_int((intmax_t)right, (intmax_t)streams, "%" PRIu64 " random streams: the counters agree with %s", streams, what);
-  free(event);
-}
-
 /* ---- Long streams ---- */
 
 static void long_streams(void)
 {
-  static const struct {
-    uint32_t events, types, most, levels;
-    uint64_t mean, threshold; /* `mean` ticks between events */
-  } row[] = {
+  static const struct long_row row[] = {
       {40000, 6, 60, 4, 3, 1},     /* ties, most pairs are linked */
       {60000, 40, 60, 5, 200, 3},  /* few ends among many events */
       {20000, 600, 400, 4, 10, 2}, /* more types than a sweep has room for */
@@ -97,19 +57,8 @@ static void long_streams(void)
     struct mill_event *event = long_stream(row[i].events, row[i].types, row[i].mean);
     for (int ties = MILL_TIES_ORDER; ties <= MILL_TIES_STRICT; ties++)
       for (uint32_t threads = 1; threads <= THREADS; threads++) {
-        struct mine m = {
-            .event = event,
-            .events = row[i].events,
-            .types = row[i].types,
-            .levels = row[i].levels,
-            .most = row[i].most,
-            .threshold = row[i].threshold,
-            .ties = ties,
-            .intervals = 3,
-            .interval = {{0, 2 * (int64_t)row[i].mean}, {5 * (int64_t)row[i].mean / 2, 6 * (int64_t)row[i].mean}, {0, 1}},
-            .memory = {0, threads == 1   ? UINT64_C(1) << 30
-                          : threads == 2 ? 500000
-                                         : 0}};
+        struct mine m = mine_of(&row[i], event, ties);
+        m.memory[1] = threads == 1 ? UINT64_C(1) << 30 : threads == 2 ? 500000 : 0;
         for (int c = 0; c < COUNTERS; c++) {
           m.threads[c] = c == SERIAL ? 2 : threads;
           m.parameters[c].segments = threads == 1 ? 64 : 0;
@@ -161,8 +110,8 @@ int main(void)
   plan_later();
   contest_open();
   known_cases();
-  random_streams("brute force", getenv("SPIKEMILL_LONG") ? 1000000 : 100000, 14, 1);
-  random_streams("each other", 2000, 600, 0);
+  random_streams("brute force", 0, getenv("SPIKEMILL_LONG") ? 1000000 : 100000, 14, 5, 1, 1);
+  random_streams("each other", 0, 2000, 600, 5, 0, 1);
   long_streams();
   late_nodes();
   contest_close();

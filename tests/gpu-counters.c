@@ -4,8 +4,6 @@
 #include <config.h>
 #endif
 
-#include <time.h>
-
 #include "gpu.h"
 
 enum { SERIAL, LATEST_START, PTPE, MAPCONCATENATE, HYBRID, TWO_PASS, A2, COUNTERS };
@@ -54,42 +52,9 @@ static void known_cases(void)
   }
 }
 
-static void random_streams(const char *what, uint64_t streams, uint32_t events, int brute)
-{
-  static const char *const crossover[] = {NULL, "0", "1000", " 5 0  20"};
-  struct mill_event *event = malloc(events * sizeof *event);
-  uint64_t right = 0;
-  clock_t start = clock();
-  if (!event)
-    bail("out of memory");
-  checked = 0;
-  for (uint64_t i = 0; i < streams && right == i; i++) {
-    struct mine m = {.brute = brute};
-    seed = i + 1000000;
-    draw_stream(&m, event, events, 4);
-    m.levels = 1 + (uint32_t)draw(6);
-    m.threshold = 1 + draw(3) * draw(2);
-    m.ties = draw(2) ? MILL_TIES_ORDER : MILL_TIES_STRICT;
-    m.most = 8 + (uint32_t)draw(32);
-    for (int c = 0; c < COUNTERS; c++) {
-      m.memory[c] = draw_memory();
-      m.threads[c] = 1;
-      m.parameters[c].segments = draw(4) ? INT64_C(1) << draw(6) : 0;
-      m.parameters[c].crossover = crossover[draw(4)];
-    }
-    right += (uint64_t)mine(&m);
-  }
-  diag("%" PRIu64 " episodes in %.1f s of processor time", checked, (double)(clock() - start) / CLOCKS_PER_SEC);
-  is_int((intmax_t)right, (intmax_t)streams, "%" PRIu64 " random streams: the counters agree with %s", streams, what);
-  free(event);
-}
-
 static void long_streams(void)
 {
-  static const struct {
-    uint32_t events, types, most, levels;
-    uint64_t mean, threshold; /* `mean` ticks between events */
-  } row[] = {
+  static const struct long_row row[] = {
       {1500, 6, 40, 4, 3, 1},     /* ties, most pairs are linked */
       {3000, 40, 60, 5, 200, 3},  /* few ends among many events */
       {2000, 300, 200, 4, 10, 2}, /* many types */
@@ -104,16 +69,7 @@ static void long_streams(void)
         if (!longer && part != (i + (uint32_t)ties) % 3)
           continue;
         const uint64_t memory[] = {UINT64_C(1) << 30, 500000, 0};
-        struct mine m = {
-            .event = event,
-            .events = row[i].events,
-            .types = row[i].types,
-            .levels = row[i].levels,
-            .most = row[i].most,
-            .threshold = row[i].threshold,
-            .ties = ties,
-            .intervals = 3,
-            .interval = {{0, 2 * (int64_t)row[i].mean}, {5 * (int64_t)row[i].mean / 2, 6 * (int64_t)row[i].mean}, {0, 1}}};
+        struct mine m = mine_of(&row[i], event, ties);
         for (int c = 0; c < COUNTERS; c++) {
           m.threads[c] = 1;
           m.memory[c] = memory[part];
@@ -316,8 +272,8 @@ int main(void)
   contest_open();
   open_miners();
   known_cases();
-  random_streams("brute force", longer ? 100000 : 2000, 14, 1);
-  random_streams("each other", longer ? 2000 : 100, 600, 0);
+  random_streams("brute force", 1000000, longer ? 100000 : 2000, 14, 6, 1, 0);
+  random_streams("each other", 1000000, longer ? 2000 : 100, 600, 6, 0, 0);
   long_streams();
   long_lists();
   deepest_level();

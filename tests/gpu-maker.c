@@ -28,7 +28,7 @@ static bool same_edges(const struct mill_laid *laid, mill_cu_address edge, struc
   uint32_t *place = calloc(want->synapses + 1, sizeof *place);
   struct mill_error error;
   bool same = true;
-  must(place ? mill_column_from_device(cuda, teams[1], laid, got, edge, 4, place, &error) : -1, &error);
+  must(place ? mill_column_move(cuda, teams[1], laid, got, place, 4, edge, 1, &error) : -1, &error);
   for (uint64_t i = 0; i < want->synapses; i++)
     same = same && place[i] == want->edge[i];
   free(place);

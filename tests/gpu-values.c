@@ -202,7 +202,7 @@ static void check_reals(const char *precision, const char *projection)
   if (!real || mill_gpu_make_reals(sim, 0, &column, &error) < 0)
     bail("%s", error.text);
   const struct mill_laid laid = mill_gpu_laid(sim, 0);
-  if (mill_column_from_device(sim->gpu->cuda, sim->team, &laid, &sim->rows[0], column, bytes, real, &error) < 0)
+  if (mill_column_move(sim->gpu->cuda, sim->team, &laid, &sim->rows[0], real, bytes, column, 1, &error) < 0)
     bail("%s", error.text);
   ok(sim->projection[0].synapses > 5000 && memcmp(real, sim->plastic[0]->syn[0], sim->projection[0].synapses * bytes) == 0,
      "initial weights of plastic synapses, %s", precision);

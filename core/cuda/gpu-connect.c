@@ -138,7 +138,7 @@ static int fetch_array(struct mill_simulation *sim, uint32_t index, const char *
   if (!bits)
     return 0;
   *to = mill_allocate_or_fail(name, sim->rows[index].synapses, bits / 8, error);
-  return *to ? mill_column_from_device(sim->gpu->cuda, sim->team, &laid, &sim->rows[index], from, bits / 8, *to, error) : -1;
+  return *to ? mill_column_move(sim->gpu->cuda, sim->team, &laid, &sim->rows[index], *to, bits / 8, from, 1, error) : -1;
 }
 
 int mill_gpu_complete(struct mill_simulation *sim, uint32_t index, struct mill_error *error)

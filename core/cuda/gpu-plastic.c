@@ -77,28 +77,34 @@ static int fill_columns(struct mill_simulation *sim, uint32_t index, uint64_t co
   return rc;
 }
 
+/* All columns that the host has. */
+static int move_columns(struct mill_simulation *sim, uint32_t index, int down, struct mill_error *error)
+{
+  const struct mill_plastic_run *run = sim->plastic[index];
+  const struct mill_laid laid = mill_gpu_laid(sim, index);
+  int rc = 0;
+  for (uint32_t c = 0; rc == 0 && c < run->plastic.syn_count; c++)
+    rc = mill_column_move(sim->gpu->cuda, sim->team, &laid, &sim->rows[index], run->syn[c], run->plastic.code->real_size,
+                          sim->gpu->synapse[index][c], down, error);
+  return rc;
+}
+
 static int put_synapses(struct mill_simulation *sim, uint32_t index, struct mill_error *error)
 {
   struct mill_gpu *gpu = sim->gpu;
   const struct mill_plastic_run *run = sim->plastic[index];
-  const uint32_t bytes = run->plastic.code->real_size, columns = run->plastic.syn_count;
+  const uint32_t columns = run->plastic.syn_count;
   const uint64_t count = gpu->groups[index] * MILL_GROUP;
   gpu->synapse[index] = calloc(columns, sizeof **gpu->synapse);
   if (!gpu->synapse[index])
     return mill_fail(error, MILL_RESOURCES, "out of memory");
-  if (!run->syn[0])
-    gpu->synapse[index][0] = gpu->real[index];
-  else
-    mill_cuda_release(gpu->cuda, gpu->real[index]); /* those of a checkpoint are newer */
-  gpu->real[index] = 0;
-  for (uint32_t c = run->syn[0] ? 0 : 1; c < columns; c++) {
-    if (mill_cuda_allocate(gpu->cuda, "state of plastic synapses", count * bytes, &gpu->synapse[index][c], error) < 0 ||
-        (run->syn[c] &&
-         mill_rows_move_column(gpu->cuda, sim->team, &sim->projection[index], run->sources, &gpu->cut[run->target],
-                               &gpu->made[index], run->syn[c], bytes, gpu->synapse[index][c], 0, error) < 0))
+  gpu->synapse[index][0] = gpu->real[index];
+  for (uint32_t c = gpu->real[index] != 0; c < columns; c++) {
+    if (mill_cuda_allocate(gpu->cuda, "state of plastic synapses", count * run->plastic.code->real_size, &gpu->synapse[index][c], error) < 0)
       return -1;
   }
-  if (!run->syn[0] && fill_columns(sim, index, count, error) < 0)
+  /* the host has it of rows that it made, and from a checkpoint */
+  if ((run->syn[0] ? move_columns(sim, index, 0, error) : fill_columns(sim, index, count, error)) < 0)
     return -1;
   return mill_cuda_put(gpu->cuda, "columns of plastic synapses", gpu->synapse[index], columns * sizeof **gpu->synapse,
                        &gpu->plastic[index].column, error);
@@ -321,14 +327,8 @@ int mill_gpu_fetch_synapses(struct mill_simulation *sim, struct mill_error *erro
   if (!gpu->stale_synapses)
     return 0;
   for (uint32_t i = 0; i < sim->network.projection_count; i++) {
-    const struct mill_plastic_run *run = sim->plastic[i];
-    if (run && mill_gpu_complete(sim, i, error) < 0)
+    if (sim->plastic[i] && (mill_gpu_complete(sim, i, error) < 0 || move_columns(sim, i, 1, error) < 0))
       return -1;
-    for (uint32_t c = 0; run && c < run->plastic.syn_count; c++) {
-      if (mill_rows_move_column(gpu->cuda, sim->team, &sim->projection[i], run->sources, &gpu->cut[run->target], &gpu->made[i],
-                                run->syn[c], run->plastic.code->real_size, gpu->synapse[i][c], 1, error) < 0)
-        return -1;
-    }
   }
   gpu->stale_synapses = 0;
   return 0;

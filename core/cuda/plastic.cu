@@ -102,11 +102,10 @@ template <class code, class sink> struct mill_visitor {
     passed |= at + delay < k;
   }
 
-  /* When all spikes that are new to the synapse are among the last ones, whose distances are at hand: calls arrive(b) for those of bit
-     `least` or above and returns true. */
-  __device__ __forceinline__ bool recent(int32_t least)
+  /* When all spikes from bit `most` on are among the last ones, whose distances are at hand: calls arrive(b) for those down to bit `least`
+     and returns true. */
+  __device__ __forceinline__ bool recent(int32_t most, int32_t least)
   {
-    const int32_t most = (int32_t)(row_of.newest - run.u) + (int32_t)delay;
     int32_t b = (int32_t)(row_of.newest - last.step);
     uint32_t n = 0;
     if (!(last.back & MILL_SPIKE))
@@ -335,22 +334,29 @@ static __device__ __forceinline__ void mill_advance_pre(const mill_device_plasti
     MILL_RULES(call)                                                                                                              \
   }
 
-static __device__ __forceinline__ void mill_push(const mill_device_network &net, const mill_device_population &pop, const mill_now &now,
-                                                 uint32_t i, uint32_t mask)
+static __device__ __forceinline__ void mill_hear_all(const mill_device_network &net, const mill_device_population &pop,
+                                                     const mill_now &now, uint32_t i, uint32_t leaving, uint32_t mask)
 {
-  uint64_t *history = pop.history + (uint64_t)i * pop.words, bits = __brev(mask) >> (32 - now.steps);
-  const uint32_t leaving = (uint32_t)(history[pop.words - 1] >> (64 - now.steps));
-  const uint32_t at = (uint32_t)(&pop - net.population), end = net.into_begin[(at + 1) * net.populations];
-  for (uint32_t q = net.into_begin[at * net.populations]; (leaving || mask) && q < end; q++) {
+  const uint32_t *into = net.into_begin + (&pop - net.population) * net.populations;
+  const int64_t oldest = now.first - 64 * (int64_t)pop.words + now.steps - 1;
+  for (uint32_t q = into[0]; q < into[net.populations]; q++) {
     if (!net.projection[net.into[q]].plastic)
       continue;
     const mill_device_plastic &plastic = *net.projection[net.into[q]].plastic;
-    const int64_t oldest = now.first - 64 * (int64_t)pop.words + now.steps - 1;
 #define MILL_CASE_(number)                                                                                                        \
   case number: mill_hear<mill_rule_##number::mill_code>(plastic, i, leaving, oldest, mask, now.first); break;
     MILL_EACH_RULE_(MILL_CASE_)
 #undef MILL_CASE_
   }
+}
+
+static __device__ __forceinline__ void mill_push(const mill_device_network &net, const mill_device_population &pop, const mill_now &now,
+                                                 uint32_t i, uint32_t mask)
+{
+  uint64_t *history = pop.history + (uint64_t)i * pop.words, bits = __brev(mask) >> (32 - now.steps);
+  const uint32_t leaving = (uint32_t)(history[pop.words - 1] >> (64 - now.steps));
+  if (leaving || mask)
+    mill_hear_all(net, pop, now, i, leaving, mask);
   for (uint32_t w = 0; w < pop.words; w++) {
     const uint64_t word = history[w];
     history[w] = word << now.steps | bits;

@@ -14,7 +14,6 @@ struct back {
   const struct mill_laid *laid;
   const uint32_t *start;     /* [slices][blocks][257] */
   const unsigned char *from; /* a column as it lies on the device */
-  unsigned char *to;         /* the same in rows */
   struct mill_rows *rows;
   uint32_t blocks, bytes; /* bytes: of an entry of the column */
 };
@@ -67,24 +66,6 @@ static void fill_rows(void *self, uint64_t block, uint32_t worker)
   }
 }
 
-static void fill_column(void *self, uint64_t block, uint32_t worker)
-{
-  const struct back *b = self;
-  (void)worker;
-  for (uint64_t s = block * ROWS_AT_ONCE; s < (block + 1) * ROWS_AT_ONCE && s < b->laid->sources; s++) {
-    uint64_t at = b->rows->row[s];
-    for (uint32_t slice = 0; slice < b->laid->cut.slices; slice++) {
-      const uint64_t end = b->laid->cut.narrow ? (slice + UINT64_C(1)) * b->laid->cut.width : UINT64_MAX;
-      uint64_t n = 0;
-      while (at + n < b->rows->row[s + 1] && b->rows->column[at + n] < end)
-        n++;
-      if (n)
-        memcpy(b->to + at * b->bytes, b->from + *run_of(b, slice, s) * UINT64_C(4) * b->bytes, n * b->bytes);
-      at += n;
-    }
-  }
-}
-
 /* The starts of runs and a column, in the host's memory: to be released in any case. */
 static int fetch(struct mill_cuda *cuda, const struct mill_laid *laid, mill_cu_address column, struct back *b, void *held[2],
                  struct mill_error *error)
@@ -125,20 +106,5 @@ done:
   mill_release(held[1]);
   if (rc < 0)
     mill_rows_free(rows);
-  return rc;
-}
-
-int mill_column_from_device(struct mill_cuda *cuda, struct mill_team *team, const struct mill_laid *laid, struct mill_rows *rows,
-                            mill_cu_address column, uint32_t bytes, void *out, struct mill_error *error)
-{
-  struct back b = {.laid = laid, .rows = rows, .bytes = bytes, .to = out};
-  void *held[2] = {NULL, NULL};
-  int rc;
-  b.blocks = (uint32_t)((laid->sources + UINT64_C(255)) / MILL_ROWS);
-  rc = fetch(cuda, laid, column, &b, held, error);
-  if (rc == 0)
-    mill_team_each(team, b.blocks, fill_column, &b);
-  mill_release(held[0]);
-  mill_release(held[1]);
   return rc;
 }

@@ -3,7 +3,6 @@
 #endif
 #include "cuda/rows.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "memory.h"
@@ -182,108 +181,6 @@ int mill_rows_to_device(struct mill_cuda *cuda, struct mill_team *team, const st
 done:
   mill_release(l.start);
   mill_release(l.cursor);
-  return rc;
-}
-
-/* ---- State of plastic synapses ---------------------------------------------------------------------------------------------- */
-
-/* A block of rows in a slice is contiguous on the device, but when it was made there, blocks lie in any order. */
-struct piece {
-  uint32_t begin, end; /* groups */
-  uint32_t slice, block;
-};
-
-struct moving {
-  struct layout l;
-  const struct piece *piece; /* the first on the stage */
-  unsigned char *column, *stage;
-  uint32_t bytes; /* of a synapse */
-  int down;       /* 1: from the device */
-};
-
-static int by_place(const void *a, const void *b)
-{
-  const struct piece *x = a, *y = b;
-  return (x->begin > y->begin) - (x->begin < y->begin);
-}
-
-/* The first synapse of a row that does not lie before a target. */
-static uint64_t find_target(const struct mill_projection *p, uint32_t row, uint64_t target)
-{
-  uint64_t low = p->row[row], high = p->row[row + 1];
-  while (low < high) {
-    const uint64_t middle = low + (high - low) / 2;
-    if (p->column[middle] < target)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
-static void move_piece(void *self, uint64_t index, uint32_t worker)
-{
-  const struct moving *m = self;
-  const struct piece *piece = &m->piece[index];
-  const uint32_t *start = start_of(&m->l, piece->slice, piece->block);
-  (void)worker;
-  for (uint32_t r = 0; r < MILL_ROWS && piece->block * (uint64_t)MILL_ROWS + r < m->l.sources; r++) {
-    const uint32_t row = piece->block * MILL_ROWS + r;
-    const uint64_t at = find_target(m->l.p, row, piece->slice ? end_of_slice(&m->l, piece->slice - 1) : 0);
-    const uint64_t n = find_target(m->l.p, row, end_of_slice(&m->l, piece->slice)) - at;
-    unsigned char *here = m->column + at * m->bytes,
-                  *there = m->stage + (uint64_t)(start[r] - m->piece->begin) * MILL_GROUP * m->bytes;
-    memcpy(m->down ? here : there, m->down ? there : here, n * m->bytes);
-  }
-}
-
-/* As many pieces as fit the stage, and at least one; returns their number. */
-static uint64_t move_some(struct mill_cuda *cuda, struct mill_team *team, struct moving *m, uint64_t left, mill_cu_address column,
-                          struct mill_error *error)
-{
-  uint64_t count = 1, n;
-  while (count < left && m->piece[count].end - m->piece->begin <= STAGE)
-    count++;
-  n = (m->piece[count - 1].end - m->piece->begin) * (uint64_t)MILL_GROUP;
-  column += m->piece->begin * (uint64_t)MILL_GROUP * m->bytes;
-  m->stage = mill_allocate_or_fail("state of synapses for the GPU", n, m->bytes, error);
-  if (!m->stage || (m->down && mill_cuda_download(cuda, m->stage, column, n * m->bytes, error) < 0))
-    count = 0;
-  if (count)
-    mill_team_each(team, count, move_piece, m);
-  if (count && !m->down && mill_cuda_upload(cuda, column, m->stage, n * m->bytes, error) < 0)
-    count = 0;
-  mill_release(m->stage);
-  return count;
-}
-
-int mill_rows_move_column(struct mill_cuda *cuda, struct mill_team *team, const struct mill_projection *p, uint32_t sources,
-                          const struct mill_cut *cut, const struct mill_device_projection *there, void *column, uint32_t bytes,
-                          mill_cu_address to, int down, struct mill_error *error)
-{
-  struct moving m = {
-      .l = {.p = p, .cut = *cut, .sources = sources, .blocks = there->blocks}, .column = column, .bytes = bytes, .down = down};
-  const uint64_t pieces = (uint64_t)cut->slices * m.l.blocks, entries = pieces * (MILL_ROWS + 1);
-  struct piece *piece = mill_allocate_or_fail("blocks of rows", pieces, sizeof *piece, error);
-  int rc = -1;
-  m.l.start = mill_allocate_or_fail("starts of runs", entries, sizeof *m.l.start, error);
-  if (!piece || !m.l.start || mill_cuda_download(cuda, m.l.start, there->start, entries * sizeof *m.l.start, error) < 0)
-    goto done;
-  for (uint64_t i = 0; i < pieces; i++) {
-    const uint32_t slice = (uint32_t)(i / m.l.blocks), block = (uint32_t)(i % m.l.blocks);
-    const uint32_t *start = start_of(&m.l, slice, block);
-    piece[i] = (struct piece){start[0], start[MILL_ROWS], slice, block};
-  }
-  qsort(piece, pieces, sizeof *piece, by_place);
-  rc = 0;
-  for (uint64_t i = 0, n; i < pieces && rc == 0; i += n) {
-    m.piece = &piece[i];
-    n = move_some(cuda, team, &m, pieces - i, to, error);
-    rc = n ? 0 : -1;
-  }
-done:
-  mill_release(m.l.start);
-  mill_release(piece);
   return rc;
 }
 

@@ -20,11 +20,6 @@ struct mill_cut {
 int mill_rows_to_device(struct mill_cuda *cuda, struct mill_team *team, const struct mill_projection *p, uint32_t sources,
                         const struct mill_cut *cut, struct mill_device_projection *out, uint64_t *groups, struct mill_error *error);
 
-/* Moves a column of the state of plastic synapses, `bytes` each: from the host's [synapses] to the device's [groups][4], whose padding is 0, or
-   (down 1) back. `there` is the projection on the device. */
-int mill_rows_move_column(struct mill_cuda *cuda, struct mill_team *team, const struct mill_projection *p, uint32_t sources,
-                          const struct mill_cut *cut, const struct mill_device_projection *there, void *column, uint32_t bytes,
-                          mill_cu_address to, int down, struct mill_error *error);
 /* Synapses as they lie on a device. */
 struct mill_laid {
   struct mill_cut cut;
@@ -33,12 +28,14 @@ struct mill_laid {
   mill_cu_address start, target;
 };
 
-/* The way back: *rows (without `edge`), to be freed with mill_rows_free. Then any array of one entry a synapse, `bytes` each, in the order of
-   these rows: out[synapses]. Both hold on the host, for as long as they take, what they fetch. */
+/* The way back: *rows (without `edge`), to be freed with mill_rows_free. Holds what it fetches on the host for as long as it takes. */
 int mill_rows_from_device(struct mill_cuda *cuda, struct mill_team *team, const struct mill_laid *laid, struct mill_rows *rows,
                           struct mill_error *error);
-int mill_column_from_device(struct mill_cuda *cuda, struct mill_team *team, const struct mill_laid *laid, struct mill_rows *rows,
-                            mill_cu_address column, uint32_t bytes, void *out, struct mill_error *error);
+
+/* Of columns.c. Moves an array of one entry a synapse, `bytes` each: from the host's [synapses], in the order of these rows, to the device's
+   [groups][4], whose padding becomes 0, or (down 1) back. */
+int mill_column_move(struct mill_cuda *cuda, struct mill_team *team, const struct mill_laid *laid, const struct mill_rows *rows,
+                     void *column, uint32_t bytes, mill_cu_address there, int down, struct mill_error *error);
 
 /* Bytes on the device of a projection with n synapses and so many rows, at most. */
 uint64_t mill_rows_device_bytes(uint64_t sources, uint64_t n, const struct mill_cut *cut, uint32_t weight_bits, uint32_t delay_bits);

@@ -4,7 +4,7 @@
 struct mill_spikes {
   template <class visitor> static __device__ __forceinline__ void each(visitor &v, const uint64_t *history, int32_t most, int32_t least)
   {
-    if (most < least || !v.came() || v.recent(least))
+    if (most < least || !v.came() || v.recent(most, least))
       return;
     int32_t w = most / 64;
     uint64_t bits = history[w] & ~0ull >> (63 - most % 64);
