@@ -219,9 +219,9 @@ uint64_t mill_simulation_weight_hash(struct mill_simulation *sim)
 {
   struct mill_error error;
   mill_plastic_flush(sim);
-  if (mill_build_rows(sim, &error) == 0)
+  if (!sim->recorder.failed && mill_build_rows(sim, &error) == 0)
     return mill_weight_hash(&sim->network);
-  mill_note("the hash of the weights is not known: %s", error.text);
+  mill_note("the hash of the weights is not known: %s", sim->recorder.failed ? sim->recorder.error.text : error.text);
   return 0;
 }
 

@@ -12,7 +12,7 @@
 #else
 #define LEAST 3
 #endif
-enum { EPOCHS = 150 /* of a run on an emulated GPU, about */, KINDS = 3, PLASTICITIES = 3, PAIRS = GPU_DELIVERIES * PLASTICITIES };
+enum { EPOCHS = 150 /* of a run on an emulated GPU, about */, REAL_EPOCHS = 2000, KINDS = 3, PLASTICITIES = 3, PAIRS = GPU_DELIVERIES * PLASTICITIES };
 
 static const char *const plasticities[] = {"naive", "lazy", "event-driven"};
 static const uint32_t lengths[] = {1, 2, 8};
@@ -127,7 +127,7 @@ int main(void)
   }
   all = getenv("SPIKEMILL_LONG") != NULL;
   hundred = all || gpu == GPU_REAL;
-  epochs = gpu == GPU_REAL ? 1000000 : EPOCHS;
+  epochs = gpu == GPU_REAL ? REAL_EPOCHS : EPOCHS;
   if (only) {
     check_network(&network, (uint32_t)strtoul(only, NULL, 10), all, epochs, &spikes);
     return done_testing();

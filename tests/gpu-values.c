@@ -183,6 +183,26 @@ static void make_again(struct mill_simulation *sim)
   sim->projection[0].row = sim->rows[0].row;
 }
 
+/* Weights that are asked for before the first step. */
+static void check_unmoved(const char *precision)
+{
+  char text[2048], as[64];
+  snprintf(as, sizeof as, "simulation.precision=%s", precision);
+  snprintf(text, sizeof text, "%s[projection.a]\nsource = p\ntarget = p\nrule = fixed-probability(0.1)\ndelay = 1\nsynapse = stdp\nw_max = 2\n"
+           "weight = uniform(0, 2)\n",
+           cells);
+  const char *const gpu[] = {as, "simulation.backend=cuda", NULL}, *const cpu[] = {as, "simulation.backend=cpu", NULL};
+  struct mill_simulation *a = net(text, cpu, 2), *b = net(text, gpu, 2);
+  const bool made_there = !b->projection[0].row;
+  mill_plastic_flush(b);
+  ok(made_there && b->plastic[0]->syn[0] &&
+         memcmp(a->plastic[0]->syn[0], b->plastic[0]->syn[0], a->projection[0].synapses * (a->file->precision ? 8 : 4)) == 0 &&
+         mill_simulation_weight_hash(a) == mill_simulation_weight_hash(b),
+     "plastic weights before the first step, %s", precision);
+  mill_simulation_free(a);
+  mill_simulation_free(b);
+}
+
 static void check_reals(const char *precision, const char *projection)
 {
   char text[2048], outside[4096], as[64];
@@ -226,6 +246,8 @@ int main(void)
   check_random(gpu == GPU_REAL || (longer && *longer == '1') ? 300 : 10);
   check_special();
   check_lists();
+  check_unmoved("single");
+  check_unmoved("double");
   check_reals("single", "rule = fixed-probability(0.1)\ndelay = 1\n");
   check_reals("double", "rule = fixed-total(30000)\nmultapses = yes\ndelay = uniform(1, 9)\n");
   check_refused("a delay below half a step",

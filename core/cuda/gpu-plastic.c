@@ -104,6 +104,7 @@ static int put_synapses(struct mill_simulation *sim, uint32_t index, struct mill
       return -1;
   }
   /* the host has it of rows that it made, and from a checkpoint */
+  gpu->stale_synapses |= !run->syn[0];
   if ((run->syn[0] ? move_columns(sim, index, 0, error) : fill_columns(sim, index, count, error)) < 0)
     return -1;
   return mill_cuda_put(gpu->cuda, "columns of plastic synapses", gpu->synapse[index], columns * sizeof **gpu->synapse,
