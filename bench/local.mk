@@ -13,6 +13,7 @@ bench_sections = \
   bench/sections/gpu-delivery \
   bench/sections/gpu-plasticity \
   bench/sections/gpu-setup \
+  bench/sections/gpu-significance \
   bench/sections/latest-start \
   bench/sections/nest \
   bench/sections/plasticity \

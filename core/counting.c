@@ -148,8 +148,9 @@ static struct mill_counter_device calls_of(const struct mill_plugin *plugin, con
   const struct mill_counter_ops *ops = plugin->ops;
   const size_t end = offsetof(struct mill_counter_ops, tell) + sizeof ops->tell;
   if (miner)
-    return *mill_miner_device_of(plugin);
-  return (struct mill_counter_device){NULL, ops->count, ops->keep, ops->close, plugin->ops_size >= end ? ops->tell : NULL};
+    return mill_miner_calls(plugin);
+  return (struct mill_counter_device){
+      .count = ops->count, .keep = ops->keep, .close = ops->close, .tell = plugin->ops_size >= end ? ops->tell : NULL};
 }
 
 int mill_counting_open(const struct mill_counting_setup *setup, struct mill_counting **counting, struct mill_error *error)
@@ -230,6 +231,19 @@ int mill_counting_keep(struct mill_counting *counting, uint32_t level, uint32_t 
   if (counting->miner && mill_miner_attach(counting->miner, error) < 0)
     return -1;
   return passed(counting, counting->call.keep(counting->self, level, n, kept, error), error);
+}
+
+int mill_counting_takes_streams(const struct mill_counting_setup *setup)
+{
+  return setup->miner && mill_miner_calls(setup->plugin).count_streams;
+}
+
+int mill_counting_streams(struct mill_counting *counting, const struct mill_device_stream *streams, uint32_t count,
+                          const struct mill_episode_tree *episodes, uint64_t counts, struct mill_error *error)
+{
+  if (mill_miner_attach(counting->miner, error) < 0)
+    return -1;
+  return passed(counting, counting->call.count_streams(counting->self, streams, count, episodes, counts, error), error);
 }
 
 void mill_counting_tell(const struct mill_counting *counting, struct mill_counter_level *level)

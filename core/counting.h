@@ -38,6 +38,11 @@ int mill_counting_restart(struct mill_counting *counting, const struct mill_coun
 int mill_counting_count(struct mill_counting *counting, const struct mill_candidates *candidates, uint64_t *counts,
                         struct mill_error *error);
 int mill_counting_keep(struct mill_counting *counting, uint32_t level, uint32_t n, const uint64_t *kept, struct mill_error *error);
+/* Whether it is one that counts on a GPU, and can do so in many streams at a time: struct mill_counter_device, count_streams, which is what
+   mill_counting_streams calls. */
+int mill_counting_takes_streams(const struct mill_counting_setup *setup);
+int mill_counting_streams(struct mill_counting *counting, const struct mill_device_stream *streams, uint32_t count,
+                          const struct mill_episode_tree *episodes, uint64_t counts, struct mill_error *error);
 /* What the counter tells of the level; zeroes when it tells nothing. */
 void mill_counting_tell(const struct mill_counting *counting, struct mill_counter_level *level);
 void mill_counting_close(struct mill_counting *counting);

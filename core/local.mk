@@ -15,6 +15,7 @@ core_libmill_la_SOURCES = \
   core/cuda/cache.c \
   core/cuda/columns.c \
   core/cuda/compose.c \
+  core/cuda/device-surrogates.c \
   core/cuda/device.c \
   core/cuda/gpu-build.c \
   core/cuda/gpu-connect.c \
@@ -81,6 +82,7 @@ core_libmill_la_SOURCES = \
   core/reduce.c \
   core/registry.c \
   core/score.c \
+  core/significance-device.c \
   core/significance-job.c \
   core/significance-model.c \
   core/significance-surrogate.c \
@@ -114,6 +116,7 @@ noinst_HEADERS += \
   core/cuda/api.h \
   core/cuda/cache.h \
   core/cuda/compose.h \
+  core/cuda/device-surrogates.h \
   core/cuda/device.h \
   core/cuda/gpu.h \
   core/cuda/library.h \
@@ -158,6 +161,7 @@ noinst_HEADERS += \
   core/simulation.h \
   core/stream-private.h \
   core/stream.h \
+  core/surrogates-private.h \
   core/surrogates.h \
   core/text.h \
   core/threads.h \
@@ -236,7 +240,7 @@ spikemill_LDADD = core/libmill.la
 device_texts = core/cuda/connect.cu core/cuda/connect-common.cu core/cuda/connect-degrees.cu core/cuda/connect-draw.cu \
   core/cuda/connect-once.cu core/cuda/connect-pairs.cu core/cuda/connect-ring.cu core/cuda/connect-twice.cu core/cuda/connect-values.cu \
   core/cuda/forget.cu core/cuda/kernel.cu core/cuda/model.cu core/cuda/plastic.cu core/cuda/prelude.cu core/cuda/rule.cu \
-  core/cuda/stimuli.cu core/cuda/update.cu
+  core/cuda/stimuli.cu core/cuda/surrogates.cu core/cuda/update.cu
 device_headers = core/distribution.h core/spikemill/device.h core/spikemill/device-counter.h core/spikemill/device-math.h core/spikemill/device-network.h \
   core/spikemill/device-random.h core/spikemill/neuron.h core/spikemill/pair-rule.h core/spikemill/propagator.h \
   core/spikemill/synapse-ops.h core/spikemill/synapse.h

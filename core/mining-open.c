@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "counting.h"
 #include "memory.h"
 #include "registry.h"
 #include "stream-private.h"
@@ -263,6 +264,14 @@ static int try_gpu(struct mill_mining *m, struct mill_error *error)
   return -1;
 }
 
+/* Says when tests are not where episodes are counted. */
+static void note_tests(const struct mill_mining *m)
+{
+  const struct mill_counting_setup counting = {.plugin = m->job->counter.plugin, .miner = m->miner};
+  if (m->job->significance.kind == MILL_SIGNIFICANCE_SURROGATE && !mill_counting_takes_streams(&counting))
+    mill_note("surrogates are counted on the CPU: counter `%s` cannot do that on a GPU", counting.plugin->name);
+}
+
 /* Chooses where to count. With `auto` that is a GPU when there is one and the counter has a text for it. */
 static int open_gpu(struct mill_mining *m, struct mill_error *error)
 {
@@ -273,8 +282,10 @@ static int open_gpu(struct mill_mining *m, struct mill_error *error)
     return 0;
   if (!mill_miner_device_of(plugin))
     mill_fail(&inner, MILL_USAGE, "counter `%s` has no text for a GPU", plugin->name);
-  else if (try_gpu(m, &inner) == 0)
+  else if (try_gpu(m, &inner) == 0) {
+    note_tests(m);
     return 0;
+  }
   if (job->backend == 0) {
     mill_note("episodes are counted on the CPU: %s", inner.text);
     return 0;

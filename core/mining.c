@@ -45,11 +45,9 @@ static int test(struct mill_mining *m, const struct mill_counting_setup *counter
   const struct mill_stream_info *info = &m->stream->info;
   const int stated = info->start != info->stop;
   const int64_t begin = info->start + 1, end = (int64_t)((uint64_t)info->start + m->duration);
-  struct mill_counting_setup here = *counter; /* surrogates are counted by all threads, each on the CPU */
-  here.miner = NULL;
   const struct mill_tests_setup setup = {.options = &m->job->significance,
                                          .episodes = &m->episodes,
-                                         .counting = here,
+                                         .counting = *counter,
                                          .tick_ps = info->tick_ps,
                                          .duration = m->duration,
                                          .begin = stated && begin < m->first ? begin : m->first,

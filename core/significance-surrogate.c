@@ -1,7 +1,7 @@
 /* Episodes counted in surrogates. The frequent episodes hold the beginnings of each of them, so that a counter goes through them level by
    level as it does in mining, all being candidates; one that does not occur in a surrogate has no successors there. Threads share out the
    surrogates, each with a counter of its own, and what they add up are whole numbers: their order does not matter. Types that are in
-   no episode are left out. */
+   no episode are left out. A counter that counts in many streams on a GPU does all of it there (significance-device.c). */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "cuda/device-surrogates.h"
 #include "memory.h"
 #include "simulation.h"
 #include "surrogates.h"
@@ -167,6 +168,7 @@ static int begin_counting(const struct surrogates *s, struct worker *w, const st
   counting.threshold = 1;
   counting.memory /= s->workers;
   counting.team = w->team;
+  counting.miner = NULL;
   if (w->counting)
     return mill_counting_restart(w->counting, &counting, &w->error);
   return mill_counting_open(&counting, &w->counting, &w->error);
@@ -295,6 +297,12 @@ static int stopped(const struct surrogates *s, struct mill_error *error)
                    (uint64_t)atomic_load((atomic_uint_fast64_t *)&s->done), s->setup->options->surrogates);
 }
 
+/* Whether the GPU that counts takes them. */
+static int on_device(const struct surrogates *s)
+{
+  return mill_counting_takes_streams(&s->setup->counting) && mill_device_surrogates_can(s->trains) && s->tests->count <= UINT32_MAX;
+}
+
 int mill_tests_by_surrogates(const struct mill_tests_setup *setup, struct mill_counting **counting, const struct mill_tests *tests,
                              uint32_t *reached, uint64_t *sum, struct mill_error *error)
 {
@@ -307,6 +315,10 @@ int mill_tests_by_surrogates(const struct mill_tests_setup *setup, struct mill_c
   s.extended = s.worker ? mill_allocate_or_fail("marks of episodes", tests->count, sizeof *s.extended, error) : NULL;
   if (!s.extended || take_recording(&s, counting, error) < 0)
     goto done;
+  if (on_device(&s)) {
+    rc = mill_tests_on_device(setup, tests, s.trains, s.number, s.levels, reached, sum, error);
+    goto done;
+  }
   mark_extended(&s);
   for (uint32_t i = 0; i < s.workers; i++)
     if (worker_open(&s, &s.worker[i], error) < 0)

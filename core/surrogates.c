@@ -3,7 +3,7 @@
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
-#include "surrogates.h"
+#include "surrogates-private.h"
 
 #include <string.h>
 #include <spikemill/device.h>
@@ -13,16 +13,6 @@
 #define DIGIT 11 /* bits of a pass of the sort */
 
 const char *const mill_surrogate_names[] = {"dither", "dither-refractory", "isi-shuffle", "shift"};
-
-struct mill_trains {
-  struct mill_surrogate_setup setup;
-  uint64_t width; /* ticks of the recording */
-  uint32_t events, types;
-  uint32_t *first; /* [types + 1]: those of train e are first[e] … first[e + 1] - 1 */
-  uint64_t *time;  /* [events] */
-  uint32_t *place; /* [events]: where each stands in the order of ties */
-  uint32_t *type;  /* [types]: its number in the recording, for draws */
-};
 
 struct mill_surrogate_room {
   uint64_t *time;              /* [events] */
@@ -141,7 +131,7 @@ static void dither(const struct mill_trains *t, struct draws *d, uint64_t *time,
     time[i] = between(d, time[i] > reach ? time[i] - reach : 0, last - time[i] > reach ? time[i] + reach : last);
 }
 
-static uint64_t least_interval(const uint64_t *time, uint32_t n)
+uint64_t mill_train_least_interval(const uint64_t *time, uint32_t n)
 {
   uint64_t least = UINT64_MAX;
   for (uint32_t i = 1; i < n; i++)
@@ -152,7 +142,7 @@ static uint64_t least_interval(const uint64_t *time, uint32_t n)
 /* The order of the visits is a keyed permutation; its key is a draw that no train has an event for. */
 static void dither_refractory(const struct mill_trains *t, struct draws *d, uint64_t *time, uint32_t n)
 {
-  const uint64_t reach = (uint64_t)t->setup.dither, last = t->width - 1, apart = least_interval(time, n);
+  const uint64_t reach = (uint64_t)t->setup.dither, last = t->width - 1, apart = mill_train_least_interval(time, n);
   const uint64_t visits = mill_random(d->key, d->type, UINT64_MAX);
   for (uint32_t k = 0; k < n; k++) {
     const uint64_t i = mill_feistel(visits, n, k), now = time[i];

@@ -86,7 +86,7 @@ static const unsigned char text[] = {
 #include "miners/tiles.cu_text"
 #include "miners/relaxed.cu_text"
 };
-static const struct mill_counter_device on_device = {device_open, device_count, mill_keep_nothing, device_close, NULL};
+static const struct mill_counter_device on_device = {device_open, device_count, mill_keep_nothing, device_close, NULL, NULL};
 static const struct mill_counter_ops ops = {open_counter, count, mill_keep_nothing, close_counter, NULL, &on_device};
 MILL_PLUGIN_WITH_TEXT(MILL_COUNTER, MILL_CPU | MILL_CUDA, "a2", "the relaxed counter: low bounds are dropped, one time per node", 0,
                       NULL, 0, ops, text, text + sizeof text, "miners/tiles.cu");

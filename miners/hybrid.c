@@ -187,7 +187,7 @@ static const unsigned char text[] = {
 #include "miners/tiles.cu_text"
 #include "miners/algorithm-1.cu_text"
 };
-static const struct mill_counter_device on_device = {device_open, device_count, mill_keep_nothing, device_close, device_tell};
+static const struct mill_counter_device on_device = {device_open, device_count, mill_keep_nothing, device_close, device_tell, NULL};
 static const struct mill_counter_ops ops = {open_counter, count, mill_keep_nothing, close_counter, tell, &on_device};
 MILL_PLUGIN_WITH_TEXT(MILL_COUNTER, MILL_CPU | MILL_CUDA | MILL_EXACT, "hybrid",
                       "ptpe for levels of many candidates, mapconcatenate for those of few", sizeof(struct parameters), params,

@@ -501,9 +501,12 @@ static int device_open(const struct mill_host *host, const struct mill_device_ho
   return 0;
 }
 
-static const struct mill_counter_device on_device = {device_open, device_count, device_keep, device_close, NULL};
+#include "latest-start-streams.h"
+
+static const struct mill_counter_device on_device = {device_open, device_count, device_keep, device_close, NULL, device_count_streams};
 static const unsigned char text[] = {
 #include "miners/latest-start.cu_text"
+#include "miners/latest-start-streams.cu_text"
 };
 
 #endif

@@ -7,7 +7,7 @@ miners_counter_serial_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 pkglib_LTLIBRARIES += miners/counter-latest-start.la
 miners_counter_latest_start_la_SOURCES = miners/latest-start.c \
   miners/latest-start-cache.h miners/latest-start-device.h miners/latest-start-join.h miners/latest-start-pairs.h \
-  miners/on-device.h
+  miners/latest-start-streams.h miners/on-device.h
 miners_counter_latest_start_la_CFLAGS = $(PLUGIN_CFLAGS)
 miners_counter_latest_start_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 
@@ -45,7 +45,7 @@ miners_counter_two_pass_la_CFLAGS = $(PLUGIN_CFLAGS)
 miners_counter_two_pass_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 
 # Their texts for devices; core/local.mk says how they become bytes.
-miner_texts = miners/algorithm-1.cu miners/latest-start.cu miners/relaxed.cu miners/tiles.cu
+miner_texts = miners/algorithm-1.cu miners/latest-start.cu miners/latest-start-streams.cu miners/relaxed.cu miners/tiles.cu
 EXTRA_DIST += $(miner_texts)
 BUILT_SOURCES += $(miner_texts:.cu=.cu_text)
 CLEANFILES += $(miner_texts:.cu=.cu_text)

@@ -97,7 +97,7 @@ static const unsigned char text[] = {
 #include "miners/tiles.cu_text"
 #include "miners/algorithm-1.cu_text"
 };
-static const struct mill_counter_device on_device = {device_open, device_count, mill_keep_nothing, device_close, NULL};
+static const struct mill_counter_device on_device = {device_open, device_count, mill_keep_nothing, device_close, NULL, NULL};
 static const struct mill_counter_ops ops = {open_counter, count, mill_keep_nothing, close_counter, NULL, &on_device};
 MILL_PLUGIN_WITH_TEXT(MILL_COUNTER, MILL_CPU | MILL_CUDA | MILL_EXACT, "mapconcatenate",
                       "Algorithm 1, one worker per segment of the stream and episode", sizeof(struct parameters), params,

@@ -134,7 +134,10 @@ static const struct pin pins[] = {
   AT(mill_counter_ops, open, 0), AT(mill_counter_ops, count, 8), AT(mill_counter_ops, keep, 16), AT(mill_counter_ops, close, 24),
   AT(mill_counter_ops, tell, 32), AT(mill_counter_ops, device, 40), SIZE(mill_counter_ops, 48),
   AT(mill_counter_device, open, 0), AT(mill_counter_device, count, 8), AT(mill_counter_device, keep, 16),
-  AT(mill_counter_device, close, 24), AT(mill_counter_device, tell, 32), SIZE(mill_counter_device, 40),
+  AT(mill_counter_device, close, 24), AT(mill_counter_device, tell, 32),
+  AT(mill_counter_device, count_streams, 40), SIZE(mill_counter_device, 48), AT(mill_episode_tree, levels, 0),
+  AT(mill_episode_tree, count, 4), AT(mill_episode_tree, first, 8), AT(mill_episode_tree, type, 16),
+  AT(mill_episode_tree, interval, 24), AT(mill_episode_tree, parent, 32), SIZE(mill_episode_tree, 40),
   AT(mill_device_host, size, 0), AT(mill_device_host, multiprocessors, 4), AT(mill_device_host, shared_block, 8),
   AT(mill_device_host, shared_multiprocessor, 12), AT(mill_device_host, threads_multiprocessor, 16), AT(mill_device_host, self, 24),
   AT(mill_device_host, free_bytes, 32), AT(mill_device_host, allocate, 40), AT(mill_device_host, release, 48),
@@ -162,7 +165,7 @@ static const struct {
   const char *what;
   long got, want;
 } values[] = {
-  {"ABI major", MILL_ABI_MAJOR, 0}, {"ABI minor", MILL_ABI_MINOR, 4}, {"magic", MILL_PLUGIN_MAGIC, 0x4c4c494d},
+  {"ABI major", MILL_ABI_MAJOR, 0}, {"ABI minor", MILL_ABI_MINOR, 5}, {"magic", MILL_PLUGIN_MAGIC, 0x4c4c494d},
   {"neuron", MILL_NEURON, 1}, {"synapse", MILL_SYNAPSE, 2}, {"plasticity", MILL_PLASTICITY, 3}, {"delivery", MILL_DELIVERY, 4},
   {"stimulus", MILL_STIMULUS, 5}, {"counter", MILL_COUNTER, 6}, {"format", MILL_FORMAT, 7}, {"kinds", MILL_KIND_COUNT, 8},
   {"cpu", MILL_CPU, 1}, {"cuda", MILL_CUDA, 2}, {"exact", MILL_EXACT, 4},

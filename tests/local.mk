@@ -31,6 +31,7 @@ check_PROGRAMS += \
   tests/gpu-golden \
   tests/gpu-networks \
   tests/gpu-results \
+  tests/gpu-surrogates \
   tests/gpu-plastic \
   tests/gpu-values \
   tests/generate \
@@ -253,6 +254,7 @@ CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/gpu-counters \
   tests/gpu-networks \
   tests/gpu-results \
+  tests/gpu-surrogates \
   tests/gpu-auto.test \
   tests/gpu-plastic \
   tests/gpu-values \

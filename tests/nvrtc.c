@@ -1,10 +1,11 @@
 /* Every model, stimulus and delivery strategy compiles for a GPU, which takes NVRTC and no GPU: a pairwise cover of model, strategy, precision and
    width of cells for sm_90. SPIKEMILL_LONG=1: all combinations, for sm_75 too. And every counter that has a text, for both architectures and
-   widths of times. */
+   widths of times; and the making of surrogates. */
 #include <spikemill/delivery.h>
 #include <spikemill/neuron-ops.h>
 #include <spikemill/stimulus.h>
 #include "cuda/miner.h"
+#include "cuda/device-surrogates.h"
 #include "nvrtc.h"
 
 static void compile_counters(struct mill_compiler *compiler, int longer)
@@ -27,6 +28,19 @@ static void compile_counters(struct mill_compiler *compiler, int longer)
            architecture[a].major, architecture[a].minor, rc ? ": " : "", failure.text);
         free(image.bytes);
       }
+}
+
+static void compile_surrogates(struct mill_compiler *compiler)
+{
+  for (int k = 0; k < 4; k++) {
+    const int narrow = k % 2, major = k < 2 ? 9 : 7, minor = k < 2 ? 0 : 5;
+    struct mill_program_image image = {0};
+    struct mill_error failure = {0};
+    const int rc = mill_device_surrogates_compile(compiler, narrow, major, minor, &image, &failure);
+    ok(rc == 0 && image.size > 1000, "surrogates, times of %d bits, sm_%d%d%s%s", narrow ? 32 : 64, major, minor, rc ? ": " : "",
+       failure.text);
+    free(image.bytes);
+  }
 }
 
 int main(void)
@@ -68,6 +82,7 @@ int main(void)
     compile(compiler, &c, 9, 0, "all models and stimuli in one program");
   }
   compile_counters(compiler, longer);
+  compile_surrogates(compiler);
   mill_compiler_close(compiler);
   return done_testing();
 }

@@ -66,7 +66,7 @@ int mill_miner_begin(struct mill_miner *m, const struct mill_counter_input *in, 
 {
   const uint64_t n = in->events;
   if (mill_cuda_attach(m->cuda, error) < 0 ||
-      mill_miner_load(m, !n || mill_miner_is_narrow(in->time[0], in->time[n - 1]), error) < 0 ||
+      mill_miner_load(m, !m->wide && (!n || mill_miner_is_narrow(in->time[0], in->time[n - 1])), error) < 0 ||
       put_times(m, MILL_MINER_TIME, "times of events", in, in->time, error) < 0 ||
       put_times(m, MILL_MINER_TYPE_TIME, "times by type", in, in->type_time, error) < 0 ||
       put(m, MILL_MINER_TYPE, "types of events", in->type, n * sizeof *in->type, error) < 0 ||

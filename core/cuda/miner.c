@@ -23,6 +23,14 @@ const struct mill_counter_device *mill_miner_device_of(const struct mill_plugin 
   return plugin->abi_minor >= 4 && plugin->ops_size >= end && plugin->source ? ops->device : NULL;
 }
 
+struct mill_counter_device mill_miner_calls(const struct mill_plugin *plugin)
+{
+  struct mill_counter_device calls = {NULL};
+  const size_t size = plugin->abi_minor >= 5 ? sizeof calls : offsetof(struct mill_counter_device, count_streams);
+  memcpy(&calls, mill_miner_device_of(plugin), size);
+  return calls;
+}
+
 /* ---- The program ---------------------------------------------------------------------------------------------------------- */
 
 int mill_miner_compile(struct mill_compiler *compiler, const struct mill_plugin *plugin, int narrow, int major, int minor,
@@ -56,6 +64,11 @@ done:
   free(header);
   free(text);
   return rc;
+}
+
+void mill_miner_widen(struct mill_miner *m, int wide)
+{
+  m->wide = wide;
 }
 
 int mill_miner_is_narrow(int64_t first, int64_t last)

@@ -21,6 +21,12 @@ int mill_miner_load(struct mill_miner *miner, int narrow, struct mill_error *err
 /* Whether times between these two fit 32 bits. */
 int mill_miner_is_narrow(int64_t first, int64_t last);
 
+/* The device side of a miner's counter, with NULL for what its version of the ABI does not have. */
+struct mill_counter_device mill_miner_calls(const struct mill_plugin *plugin);
+
+/* From the next counting on: 1: times have 64 bits, 0: as many as they need. */
+void mill_miner_widen(struct mill_miner *miner, int wide);
+
 /* Begins a counting: the stream goes to the device, in the memory of the one before where that is large enough. */
 int mill_miner_begin(struct mill_miner *miner, const struct mill_counter_input *input, struct mill_error *error);
 /* Makes the device current for the calling thread, which is to be done before the plugin is called. */

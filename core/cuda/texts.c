@@ -86,6 +86,9 @@ static const unsigned char rule[] = {
 static const unsigned char plastic[] = {
 #include "core/cuda/plastic.cu_text"
     END};
+static const unsigned char surrogates[] = {
+#include "core/cuda/surrogates.cu_text"
+    END};
 static const unsigned char update[] = {
 #include "core/cuda/update.cu_text"
     END};
@@ -118,6 +121,7 @@ const struct mill_program_text mill_device_text[] = {
     {"core/cuda/forget.cu", (const char *)forget},
     {"core/cuda/rule.cu", (const char *)rule},
     {"core/cuda/plastic.cu", (const char *)plastic},
+    {"core/cuda/surrogates.cu", (const char *)surrogates},
     {"core/cuda/update.cu", (const char *)update},
 };
 const uint32_t mill_device_text_count = sizeof mill_device_text / sizeof *mill_device_text;

@@ -72,6 +72,16 @@ struct mill_counter_level {
                                    plugin, without blanks */
 };
 
+/* ABI 0.5. Episodes that are counted in many streams. They stand level by level from level 2 on, those with one parent together, and within a
+   level in the order of their parents. Numbers of episodes go through all levels. */
+struct mill_episode_tree {
+  uint32_t levels;              /* the last one, 2 … 64 */
+  uint32_t count;
+  const uint32_t *first;        /* [levels + 2]: those of level n are first[n] … first[n + 1] - 1; of level 0 and 1: 0 */
+  const uint32_t *type, *interval; /* [count] of the last node, and of the gap before it */
+  const uint32_t *parent;       /* [count] the number of the episode without its last node; at level 2 the type of the first node */
+};
+
 /* The same on a device. Functions are called as those of mill_counter_ops are and say the same counts; only `open` differs: it is given the
    stream in the device's memory as well, which the host owns until `close`. input->memory is of the device's memory then. The program is the
    descriptor's text (<spikemill/device-counter.h>), compiled before. */
@@ -82,6 +92,14 @@ struct mill_counter_device {
   int (*keep)(void *self, uint32_t level, uint32_t n, const uint64_t *kept, struct mill_error *error);
   void (*close)(void *self);
   void (*tell)(void *self, struct mill_counter_level *level); /* NULL: there is never anything to tell */
+
+  /* ABI 0.5. Counts episodes in `count` other streams of the device, each with as many events of each type as the one of `open`, which is one
+     of their kind; from then on nothing else is called but this and `close`. *streams is the first of them: `first` and `interval` are of all, and the other
+     arrays of each stream follow those of the one before: time[count][events] and so on. Times are of as many bits as those of `open` and at
+     least 0; when ties are strict `order` is that of the first event of its time. counts: an address on the device, uint32_t
+     [count][episodes->count], all of which are written. NULL: surrogates are counted on the CPU. */
+  int (*count_streams)(void *self, const struct mill_device_stream *streams, uint32_t count, const struct mill_episode_tree *episodes,
+                       uint64_t counts, struct mill_error *error);
 };
 
 struct mill_counter_ops {
