@@ -246,6 +246,30 @@ int mill_counting_streams(struct mill_counting *counting, const struct mill_devi
   return passed(counting, counting->call.count_streams(counting->self, streams, count, episodes, counts, error), error);
 }
 
+const struct mill_counter_there *mill_counting_there(const struct mill_counting *counting, struct mill_miner **miner)
+{
+  *miner = counting->miner;
+  return counting->call.there;
+}
+
+int mill_counting_count_there(struct mill_counting *counting, const struct mill_device_candidates *candidates,
+                              struct mill_error *error)
+{
+  if (mill_miner_attach(counting->miner, error) < 0)
+    return -1;
+  return passed(counting, counting->call.there->count(counting->self, candidates, error), error);
+}
+
+int mill_counting_keep_there(struct mill_counting *counting, const struct mill_device_candidates *candidates,
+                             const struct mill_device_frequent *kept, uint32_t n, struct mill_error *error)
+{
+  if (!counting->call.there->keep || candidates->last)
+    return 0;
+  if (mill_miner_attach(counting->miner, error) < 0)
+    return -1;
+  return passed(counting, counting->call.there->keep(counting->self, candidates, kept, n, error), error);
+}
+
 void mill_counting_tell(const struct mill_counting *counting, struct mill_counter_level *level)
 {
   *level = (struct mill_counter_level){0};

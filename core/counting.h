@@ -38,6 +38,12 @@ int mill_counting_restart(struct mill_counting *counting, const struct mill_coun
 int mill_counting_count(struct mill_counting *counting, const struct mill_candidates *candidates, uint64_t *counts,
                         struct mill_error *error);
 int mill_counting_keep(struct mill_counting *counting, uint32_t level, uint32_t n, const uint64_t *kept, struct mill_error *error);
+/* How the counter takes candidates from the device's memory: NULL when it does not. Then there is a miner, with which they are made. */
+const struct mill_counter_there *mill_counting_there(const struct mill_counting *counting, struct mill_miner **miner);
+/* Its calls. */
+int mill_counting_count_there(struct mill_counting *counting, const struct mill_device_candidates *candidates, struct mill_error *error);
+int mill_counting_keep_there(struct mill_counting *counting, const struct mill_device_candidates *candidates,
+                             const struct mill_device_frequent *kept, uint32_t n, struct mill_error *error);
 /* Whether it is one that counts on a GPU, and can do so in many streams at a time: struct mill_counter_device, count_streams, which is what
    mill_counting_streams calls. */
 int mill_counting_takes_streams(const struct mill_counting_setup *setup);

@@ -31,6 +31,20 @@ void mill_episodes_release(struct mill_episodes *e, void *memory, uint64_t count
   e->held -= count * size;
 }
 
+int mill_episodes_hold(struct mill_episodes *e, uint64_t count, uint64_t size)
+{
+  uint64_t bytes;
+  if (__builtin_mul_overflow(count, size, &bytes) || bytes > e->budget - e->held)
+    return -1;
+  e->held += bytes;
+  return 0;
+}
+
+void mill_episodes_let_go(struct mill_episodes *e, uint64_t count, uint64_t size)
+{
+  e->held -= count * size;
+}
+
 /* Room for one more block's address. */
 static int more_blocks(struct mill_episodes *e, struct mill_episode_level *level)
 {

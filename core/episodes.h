@@ -43,6 +43,10 @@ static inline const struct mill_episode *mill_episode_at(const struct mill_episo
 void *mill_episodes_allocate(struct mill_episodes *episodes, const char *name, uint64_t count, size_t size);
 void mill_episodes_release(struct mill_episodes *episodes, void *memory, uint64_t count, size_t size);
 
+/* The same for memory that is elsewhere: counts it against the budget, -1 when that does not allow it; and no more. */
+int mill_episodes_hold(struct mill_episodes *episodes, uint64_t count, uint64_t size);
+void mill_episodes_let_go(struct mill_episodes *episodes, uint64_t count, uint64_t size);
+
 /* Appends to a level. -1 when the budget or 2^32 - 1 episodes do not allow it. */
 int mill_episodes_add(struct mill_episodes *episodes, uint32_t level, const struct mill_episode *episode);
 

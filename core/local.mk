@@ -13,6 +13,7 @@ core_libmill_la_SOURCES = \
   core/convert.c \
   core/counting.c \
   core/cuda/cache.c \
+  core/cuda/candidates.c \
   core/cuda/columns.c \
   core/cuda/compose.c \
   core/cuda/device-surrogates.c \
@@ -57,6 +58,8 @@ core_libmill_la_SOURCES = \
   core/intervals.c \
   core/job-files.c \
   core/job.c \
+  core/levels-device.c \
+  core/levels-host.c \
   core/levels.c \
   core/lines.c \
   core/memory-free.c \
@@ -115,6 +118,7 @@ noinst_HEADERS += \
   core/counting.h \
   core/cuda/api.h \
   core/cuda/cache.h \
+  core/cuda/candidates.h \
   core/cuda/compose.h \
   core/cuda/device-surrogates.h \
   core/cuda/device.h \
@@ -136,6 +140,7 @@ noinst_HEADERS += \
   core/ini-scan.h \
   core/ini.h \
   core/job.h \
+  core/levels-private.h \
   core/levels.h \
   core/lines.h \
   core/memory.h \
@@ -237,7 +242,7 @@ spikemill_SOURCES = \
 spikemill_LDADD = core/libmill.la
 
 # Texts for devices, which are compiled at run time: each as a list of its bytes, which the C file that holds it includes.
-device_texts = core/cuda/connect.cu core/cuda/connect-common.cu core/cuda/connect-degrees.cu core/cuda/connect-draw.cu \
+device_texts = core/cuda/candidates.cu core/cuda/connect.cu core/cuda/connect-common.cu core/cuda/connect-degrees.cu core/cuda/connect-draw.cu \
   core/cuda/connect-once.cu core/cuda/connect-pairs.cu core/cuda/connect-ring.cu core/cuda/connect-twice.cu core/cuda/connect-values.cu \
   core/cuda/forget.cu core/cuda/kernel.cu core/cuda/model.cu core/cuda/plastic.cu core/cuda/prelude.cu core/cuda/rule.cu \
   core/cuda/stimuli.cu core/cuda/surrogates.cu core/cuda/update.cu

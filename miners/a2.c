@@ -82,11 +82,19 @@ static int device_count(void *self, const struct mill_candidates *candidates, ui
   return relaxed_on_device(&counter->tiles, counter->kernel, &batch, counts, error);
 }
 
+static int count_there(void *self, const struct mill_device_candidates *candidates, struct mill_error *error)
+{
+  struct on_device *counter = (struct on_device *)self;
+  return relaxed_launch(&counter->tiles, counter->kernel, tiles_there(&counter->tiles, candidates), candidates->result, error);
+}
+
+static const struct mill_counter_there there = {sizeof there, 1, count_there, NULL};
+
 static const unsigned char text[] = {
 #include "miners/tiles.cu_text"
 #include "miners/relaxed.cu_text"
 };
-static const struct mill_counter_device on_device = {device_open, device_count, mill_keep_nothing, device_close, NULL, NULL};
+static const struct mill_counter_device on_device = {device_open, device_count, mill_keep_nothing, device_close, NULL, &there, NULL};
 static const struct mill_counter_ops ops = {open_counter, count, mill_keep_nothing, close_counter, NULL, &on_device};
 MILL_PLUGIN_WITH_TEXT(MILL_COUNTER, MILL_CPU | MILL_CUDA, "a2", "the relaxed counter: low bounds are dropped, one time per node", 0,
                       NULL, 0, ops, text, text + sizeof text, "miners/tiles.cu");

@@ -21,7 +21,9 @@ struct a1 {
   struct room lists, cuts, tuples, lost;
   uint32_t *cut;     /* [segments + 1] those that are on the device */
   uint32_t segments; /* 0: none are */
-  uint32_t *again;   /* [again_room] candidates to be counted once more */
+  const struct mill_device_kernel *longest_of, *select, *scatter;
+  struct room most, word, left, again_there; /* of algorithm-1-there.h */
+  uint32_t *again;                           /* [again_room] candidates to be counted once more */
   uint32_t again_room;
 };
 
@@ -41,7 +43,10 @@ static inline int a1_open(struct a1 *a, const struct mill_host *host, const stru
 {
   *a = (struct a1){.ptpe = NULL};
   tiles_open(&a->tiles, host, device, in, stream);
-  if (bounds_open(&a->bounds, host, in, error) || device->kernel(device->self, "ptpe_count", &a->ptpe, error))
+  if (bounds_open(&a->bounds, host, in, error) || device->kernel(device->self, "ptpe_count", &a->ptpe, error) ||
+      device->kernel(device->self, "algorithm_1_longest", &a->longest_of, error) ||
+      device->kernel(device->self, "tiles_select", &a->select, error) ||
+      device->kernel(device->self, "tiles_scatter", &a->scatter, error))
     return -1;
   return maps && (device->kernel(device->self, "map_segments", &a->map, error) ||
                   device->kernel(device->self, "map_join", &a->join, error))
@@ -96,6 +101,16 @@ static inline uint32_t a1_list(const struct a1 *a, uint32_t level, uint32_t long
   return list;
 }
 
+/* A launch of PTPE, with `bytes` of shared memory a thread. */
+static inline int ptpe_launch(struct a1 *a, struct tiles_batch batch, uint32_t bytes, uint64_t counts, struct mill_error *error)
+{
+  struct tiles *t = &a->tiles;
+  const uint32_t threads = tiles_threads(t, batch.count, bytes);
+  void *arguments[] = {&t->stream, &batch, &counts};
+  return t->device->launch(t->device->self, a->ptpe, (batch.count + threads - 1) / threads, threads,
+                           threads * bytes + batch.rows * ROW_BYTES, arguments, error);
+}
+
 /* Counts those of which[0 … count - 1], on the device at which_address, with lists in the device's memory. */
 static inline int ptpe_with_long_lists(struct a1 *a, const struct mill_candidates *c, const struct tiles_batch *sent,
                                        const uint32_t *which, uint32_t count, uint64_t *counts, struct mill_error *error)
@@ -113,11 +128,7 @@ static inline int ptpe_with_long_lists(struct a1 *a, const struct mill_candidate
   for (uint32_t done = 0; done < count; done += at_once) {
     batch.which = t->which.address + done * sizeof *which;
     batch.count = count - done < at_once ? count - done : at_once;
-    const uint32_t threads = tiles_threads(t, batch.count, bytes);
-    void *arguments[] = {&t->stream, &batch, &t->counts.address};
-    if (device->launch(device->self, a->ptpe, (batch.count + threads - 1) / threads, threads,
-                       threads * bytes + batch.rows * ROW_BYTES, arguments, error) ||
-        tiles_fetch(t, which + done, batch.count, counts, error))
+    if (ptpe_launch(a, batch, bytes, t->counts.address, error) || tiles_fetch(t, which + done, batch.count, counts, error))
       return -1;
   }
   return 0;
@@ -135,13 +146,10 @@ static inline int ptpe_on_device(struct a1 *a, const struct mill_candidates *c, 
     return 0;
   batch.list = a1_list(a, c->level, a1_longest(a, c, which, count));
   batch.count = count;
-  const uint32_t bytes = a1_bytes(a, c->level, batch.list), threads = tiles_threads(t, count, bytes);
   if (a1_room(a, count, error) || (which && room_put(device, &t->which, "candidates", which, count * sizeof *which, error)))
     return -1;
   batch.which = which ? t->which.address : 0;
-  void *arguments[] = {&t->stream, &batch, &t->counts.address};
-  if (device->launch(device->self, a->ptpe, (count + threads - 1) / threads, threads, threads * bytes + batch.rows * ROW_BYTES,
-                     arguments, error) ||
+  if (ptpe_launch(a, batch, a1_bytes(a, c->level, batch.list), t->counts.address, error) ||
       tiles_fetch(t, which, count, counts, error))
     return -1;
   for (uint32_t i = 0; i < count; i++)
@@ -150,11 +158,12 @@ static inline int ptpe_on_device(struct a1 *a, const struct mill_candidates *c, 
   return left ? ptpe_with_long_lists(a, c, sent, a->again, left, counts, error) : 0;
 }
 
-/* Candidates that the device has at work at once by PTPE: T_B · MP · B_MP of Cao et al. 2009. 0 after a failure. */
-static inline uint64_t ptpe_at_once(struct a1 *a, const struct mill_candidates *c, struct mill_error *error)
+/* Candidates that the device has at work at once by PTPE, with lists of no more than `longest`: T_B · MP · B_MP of Cao et al. 2009. 0 after a
+   failure. */
+static inline uint64_t ptpe_at_once(struct a1 *a, uint32_t level, uint32_t longest, struct mill_error *error)
 {
   const struct tiles *t = &a->tiles;
-  const uint32_t list = a1_list(a, c->level, a1_longest(a, c, NULL, c->count)), bytes = a1_bytes(a, c->level, list);
+  const uint32_t list = a1_list(a, level, longest), bytes = a1_bytes(a, level, list);
   const uint32_t threads = tiles_threads(t, UINT64_MAX, bytes);
   uint32_t blocks;
   if (t->device->occupancy(t->device->self, a->ptpe, threads, threads * bytes + tiles_rows(t) * ROW_BYTES, &blocks, error))
@@ -198,9 +207,9 @@ static inline int map_cut(struct a1 *a, uint32_t segments, struct mill_error *er
   return 0;
 }
 
-/* Candidates first … first + count - 1. */
+/* Candidates first … first + count - 1; to: where the first one's count is to be put. */
 static inline int map_some(struct a1 *a, const struct tiles_batch *sent, uint32_t first, uint32_t count, uint32_t longest,
-                           struct mill_error *error)
+                           uint64_t to, struct mill_error *error)
 {
   struct tiles *t = &a->tiles;
   const struct mill_device_host *device = t->device;
@@ -212,16 +221,31 @@ static inline int map_some(struct a1 *a, const struct tiles_batch *sent, uint32_
   const uint64_t machines = (uint64_t)count * MAP_MACHINES, all = machines * a->segments;
   const uint32_t bytes = a1_bytes(a, batch.level, batch.list), threads = tiles_threads(t, machines / 4, bytes);
   uint32_t blocks = (uint32_t)((machines + threads - 1) / threads);
-  uint64_t counts = t->counts.address + first * sizeof(uint32_t);
   if (room_make(device, &a->tuples, "tuples", all * TUPLE_BYTES, error) ||
       room_make(device, &a->lost, "lost candidates", count * sizeof(uint32_t), error) ||
       device->fill(device->self, a->lost.address, 0, count * sizeof(uint32_t), error))
     return -1;
   void *map[] = {&t->stream, &batch, &a->cuts.address, &a->segments, &blocks, &a->tuples.address, &a->lost.address};
-  void *join[] = {&a->tuples.address, &a->segments, &a->lost.address, &counts};
+  void *join[] = {&a->tuples.address, &a->segments, &a->lost.address, &to};
   if (device->launch(device->self, a->map, blocks * a->segments, threads, threads * bytes + batch.rows * ROW_BYTES, map, error))
     return -1;
   return device->launch(device->self, a->join, count, THREADS_MOST, 0, join, error);
+}
+
+/* Counts a batch's candidates in so many segments, as many at a time as there is memory for. */
+static inline int map_all(struct a1 *a, const struct tiles_batch *sent, uint32_t segments, uint32_t longest, uint64_t to,
+                          struct mill_error *error)
+{
+  const uint64_t each = (uint64_t)segments * MAP_MACHINES * TUPLE_BYTES, fit = a->tiles.in->memory / each;
+  const uint64_t most = UINT32_MAX / ((uint64_t)segments * MAP_MACHINES); /* blocks of a launch */
+  const uint32_t some = (uint32_t)(fit < most ? fit : most), at_once = some < 1 ? 1 : some < sent->count ? some : sent->count;
+  if (map_cut(a, segments, error))
+    return -1;
+  for (uint32_t done = 0; done < sent->count; done += at_once)
+    if (map_some(a, sent, done, sent->count - done < at_once ? sent->count - done : at_once, longest, to + done * sizeof(uint32_t),
+                 error))
+      return -1;
+  return 0;
 }
 
 /* Counts the candidates that were sent, in so many segments; 0: as many as give the device enough to do. */
@@ -231,16 +255,9 @@ static inline int map_on_device(struct a1 *a, const struct mill_candidates *c, c
   segments = segments ? segments : map_wanted(a, c->count);
   if (segments == 1)
     return ptpe_on_device(a, c, sent, NULL, c->count, counts, error);
-  const uint64_t each = (uint64_t)segments * MAP_MACHINES * TUPLE_BYTES, fit = a->tiles.in->memory / each;
-  const uint64_t most = UINT32_MAX / ((uint64_t)segments * MAP_MACHINES); /* blocks of a launch */
-  const uint32_t some = (uint32_t)(fit < most ? fit : most), at_once = some < 1 ? 1 : some < c->count ? some : c->count;
-  const uint32_t longest = a1_longest(a, c, NULL, c->count);
   uint32_t left = 0;
-  if (a1_room(a, c->count, error) || map_cut(a, segments, error))
+  if (a1_room(a, c->count, error) || map_all(a, sent, segments, a1_longest(a, c, NULL, c->count), a->tiles.counts.address, error))
     return -1;
-  for (uint32_t done = 0; done < c->count; done += at_once)
-    if (map_some(a, sent, done, c->count - done < at_once ? c->count - done : at_once, longest, error))
-      return -1;
   if (tiles_fetch(&a->tiles, NULL, c->count, counts, error))
     return -1;
   for (uint32_t k = 0; k < c->count; k++)

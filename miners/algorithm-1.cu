@@ -122,6 +122,24 @@ static __device__ __forceinline__ mill_machine make_machine(const mill_device_st
   return m;
 }
 
+/* The most events of a type within the high bound of an interval, over the nodes of a batch's candidates: most[types][intervals]. */
+MILL_KERNEL algorithm_1_longest(const mill_batch batch, const uint32_t *most, uint32_t intervals, uint32_t *longest)
+{
+  const uint64_t step = (uint64_t)gridDim.x * blockDim.x, nodes = batch.level - 1;
+  uint32_t mine = 1;
+  for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < batch.count * nodes; i += step) {
+    const uint64_t k = candidate_of(batch, (uint32_t)(i / nodes)), node = i % nodes;
+    const uint32_t bound = most[(uint64_t)batch.type[k * batch.level + node] * intervals + batch.interval[k * nodes + node]];
+    mine = bound > mine ? bound : mine;
+  }
+  for (uint32_t lanes = 16; lanes; lanes /= 2) {
+    const uint32_t other = __shfl_xor_sync(0xffffffffu, mine, (int)lanes);
+    mine = other > mine ? other : mine;
+  }
+  if (threadIdx.x % 32 == 0)
+    atomicMax(longest, mine);
+}
+
 MILL_KERNEL ptpe_count(MILL_STREAM, const mill_batch batch, uint32_t *counts)
 {
   MILL_DYNAMIC_SHARED(MILL_TIME, shared);

@@ -1,6 +1,6 @@
 /* Hybrid A1 (Cao et al. 2009, section V): PTPE while there are enough candidates for all workers, else MapConcatenate, which splits the
    stream instead. On a GPU enough is what the kernel can have at work at once; here it is one candidate a thread. */
-#include "algorithm-1-device.h"
+#include "algorithm-1-there.h"
 #include "mapconcatenate.h"
 #include "ptpe.h"
 
@@ -38,10 +38,10 @@ struct counter {
 
 static const char *const methods[] = {"mapconcatenate", "ptpe"};
 
-static int by_ptpe(const struct crossovers *crossovers, const struct mill_candidates *c)
+static int by_ptpe(const struct crossovers *crossovers, uint32_t level, uint64_t total)
 {
-  const uint32_t last = crossovers->count - 1, at = c->level - 1 < last ? c->level - 1 : last;
-  return c->total >= crossovers->least[at];
+  const uint32_t last = crossovers->count - 1, at = level - 1 < last ? level - 1 : last;
+  return total >= crossovers->least[at];
 }
 
 /* Reads whole numbers separated by blanks. */
@@ -103,7 +103,7 @@ static int open_counter(const struct mill_host *host, const void *block, const s
 static int count(void *self, const struct mill_candidates *candidates, uint64_t *counts, struct mill_error *error)
 {
   struct counter *counter = (struct counter *)self;
-  const int ptpe = by_ptpe(&counter->crossovers, candidates);
+  const int ptpe = by_ptpe(&counter->crossovers, candidates->level, candidates->total);
   counter->method = methods[ptpe];
   if (ptpe)
     return ptpe_count(&counter->ptpe, candidates, NULL, candidates->count, counts, error);
@@ -151,26 +151,36 @@ static int device_open(const struct mill_host *host, const struct mill_device_ho
   return 0;
 }
 
+/* Whether so many candidates of a level are counted by PTPE; its lists have no more than `longest` times. */
+static int device_choose(struct on_device *counter, uint32_t level, uint64_t total, uint32_t longest, int *ptpe,
+                         struct mill_error *error)
+{
+  if (counter->crossovers.count) {
+    *ptpe = by_ptpe(&counter->crossovers, level, total);
+  } else {
+    const uint64_t at_once = ptpe_at_once(&counter->a1, level, longest, error);
+    if (!at_once)
+      return -1;
+    *ptpe = total >= at_once;
+  }
+  counter->method = methods[*ptpe];
+  return 0;
+}
+
 static int device_count(void *self, const struct mill_candidates *candidates, uint64_t *counts, struct mill_error *error)
 {
   struct on_device *counter = (struct on_device *)self;
   struct a1 *a1 = &counter->a1;
   struct tiles_batch batch;
-  int ptpe = 1;
+  int ptpe;
   if (candidates->level == 1) {
     count_level_one(a1->tiles.in, candidates, counts);
     counter->method = NULL;
     return 0;
   }
-  if (counter->crossovers.count) {
-    ptpe = by_ptpe(&counter->crossovers, candidates);
-  } else {
-    const uint64_t at_once = ptpe_at_once(a1, candidates, error);
-    if (!at_once)
-      return -1;
-    ptpe = candidates->total >= at_once;
-  }
-  counter->method = methods[ptpe];
+  if (device_choose(counter, candidates->level, candidates->total, a1_longest(a1, candidates, NULL, candidates->count), &ptpe,
+                    error))
+    return -1;
   if (tiles_send(&a1->tiles, candidates, &batch, error))
     return -1;
   if (ptpe)
@@ -183,11 +193,29 @@ static void device_tell(void *self, struct mill_counter_level *level)
   level->method = ((struct on_device *)self)->method;
 }
 
+static int count_there(void *self, const struct mill_device_candidates *candidates, struct mill_error *error)
+{
+  struct on_device *counter = (struct on_device *)self;
+  struct a1 *a1 = &counter->a1;
+  const struct tiles_batch batch = tiles_there(&a1->tiles, candidates);
+  uint32_t longest;
+  int ptpe;
+  if (there_longest(a1, &batch, &longest, error) ||
+      device_choose(counter, candidates->level, candidates->total, longest, &ptpe, error))
+    return -1;
+  if (ptpe)
+    return ptpe_there(a1, &batch, 0, batch.count, longest, candidates->result, error);
+  return map_there(a1, &batch, counter->segments, longest, candidates->result, error);
+}
+
+static const struct mill_counter_there there = {sizeof there, 1, count_there, NULL};
+
 static const unsigned char text[] = {
 #include "miners/tiles.cu_text"
 #include "miners/algorithm-1.cu_text"
 };
-static const struct mill_counter_device on_device = {device_open, device_count, mill_keep_nothing, device_close, device_tell, NULL};
+static const struct mill_counter_device on_device = {device_open,  device_count, mill_keep_nothing,
+                                                     device_close, device_tell,  &there, NULL};
 static const struct mill_counter_ops ops = {open_counter, count, mill_keep_nothing, close_counter, tell, &on_device};
 MILL_PLUGIN_WITH_TEXT(MILL_COUNTER, MILL_CPU | MILL_CUDA | MILL_EXACT, "hybrid",
                       "ptpe for levels of many candidates, mapconcatenate for those of few", sizeof(struct parameters), params,

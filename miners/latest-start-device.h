@@ -4,92 +4,7 @@
 #ifndef LATEST_START_DEVICE_H
 #define LATEST_START_DEVICE_H
 
-#include <stdlib.h>
-
-#include "on-device.h"
-
-#define THREADS 256u                     /* of a block: a candidate for each 32 of them */
-#define SCRATCH (UINT64_C(256) << 20)    /* bytes for prefixes that are made anew, at most, unless one takes more */
-#define MARKS (UINT64_C(64) << 20)       /* bytes for marks of segments, at most */
-#define BLOCK_BYTES (UINT64_C(32) << 20) /* of a pool, unless there is less memory or one episode takes more; */
-#define BLOCK_ENDS 4096u                 /* and unless so many episodes, each as long as can be, take less */
-#define BATCH                                                                                                                      \
-  (UINT64_C(1) << 16) /* candidates for which there is room from the beginning, unless there can't be as many of level 3 */
-#define STEPS 8u      /* of 32 events that a segment has at least */
-#define SEGMENTS_MOST 1024u
-
-/* As in latest-start.cu. */
-struct device_end {
-  uint32_t at, start;
-};
-struct device_ends {
-  uint64_t end;
-  uint32_t count, reserved;
-};
-struct device_job {
-  uint32_t parent, type, interval;
-};
-struct device_result {
-  uint32_t count, ends;
-};
-struct device_target {
-  uint64_t end;
-  struct device_job job;
-  uint32_t which;
-};
-struct device_part {
-  uint32_t count, last, ends;
-};
-
-_Static_assert(sizeof(struct device_end) == 8 && sizeof(struct device_ends) == 16 && sizeof(struct device_job) == 12 &&
-                   sizeof(struct device_result) == 8 && sizeof(struct device_target) == 24 && sizeof(struct device_part) == 12,
-               "as in latest-start.cu");
-
-/* Device memory for the ends of a level's episodes: blocks, of which those before the last one in use are full. */
-struct pool {
-  struct room *block; /* [blocks] */
-  uint32_t blocks, in_use;
-  uint64_t used;  /* bytes of the last one in use */
-  uint64_t bytes; /* of all blocks */
-};
-
-/* A candidate of which the ends are kept. */
-struct device_record {
-  uint64_t number;
-  struct device_ends ends;
-};
-
-/* Arrays of the host for a batch: [room]. */
-struct device_batch {
-  uint32_t room;
-  struct device_job *job;
-  uint32_t *which; /* the candidates that the jobs are of */
-  struct device_result *result;
-  struct device_target *target;
-  struct device_ends *ends;
-};
-
-struct on_device {
-  const struct mill_host *host;
-  const struct mill_device_host *device;
-  const struct mill_counter_input *in;
-  struct mill_device_stream stream;
-  const struct mill_device_kernel *count, *segments, *join, *write;
-  uint32_t longest;          /* events of a type, at least 1 */
-  struct room window, event; /* [intervals][events] and [events] */
-  struct room table;         /* [parents] */
-  struct room job, result, target, part, marks;
-  struct room scratch[2], chain[2];
-  struct pool pool[2];
-  uint32_t turn;              /* the pool of the level that is counted */
-  uint32_t *type_of;          /* [types] of the candidates of level 1 */
-  struct device_ends *parent; /* [parents] as in the table; their `end` is 0 where nothing is kept */
-  uint32_t parents;
-  struct device_record *record;
-  uint64_t records, record_room;
-  int disorder; /* they are not in ascending order of number */
-  struct device_batch batch;
-};
+#include "latest-start-pool.h"
 
 /* ---- Launches ---------------------------------------------------------------------------------------------------------- */
 
@@ -110,22 +25,23 @@ static uint32_t blocks_for(uint64_t warps)
   return (uint32_t)((warps + THREADS / 32 - 1) / (THREADS / 32));
 }
 
-/* Counts the jobs that were sent, whose prefixes are in the table. */
-static int launch_count(struct on_device *self, uint64_t table, uint32_t jobs, uint32_t segments, struct mill_error *error)
+/* Counts jobs whose prefixes are in the table. */
+static int launch_count(struct on_device *self, uint64_t table, uint64_t job, uint32_t jobs, uint32_t segments, uint64_t result,
+                        struct mill_error *error)
 {
   const struct mill_device_host *device = self->device;
   const uint64_t all = (uint64_t)jobs * segments;
   uint32_t words = self->longest / 32 + 1;
-  void *whole[] = {&self->stream, &self->window.address, &table, &self->job.address, &jobs, &self->result.address};
+  void *whole[] = {&self->stream, &self->window.address, &table, &job, &jobs, &result};
   if (segments == 1)
     return device->launch(device->self, self->count, blocks_for(jobs), THREADS, 0, whole, error);
   if (room_make(device, &self->part, "segments of candidates", all * sizeof(struct device_part), error) ||
       room_make(device, &self->marks, "marks of segments", (uint64_t)jobs * words * sizeof(uint32_t), error))
     return -1;
-  void *part[] = {&self->stream,       &self->window.address, &table, &self->job.address, &jobs, &segments,
+  void *part[] = {&self->stream,       &self->window.address, &table, &job, &jobs, &segments,
                   &self->part.address, &self->marks.address,  &words};
-  void *join[] = {&self->stream,       &self->window.address, &table, &self->job.address,   &jobs, &segments,
-                  &self->part.address, &self->marks.address,  &words, &self->result.address};
+  void *join[] = {&self->stream,       &self->window.address, &table, &job,   &jobs, &segments,
+                  &self->part.address, &self->marks.address,  &words, &result};
   if (device->launch(device->self, self->segments, blocks_for(all), THREADS, 0, part, error))
     return -1;
   return device->launch(device->self, self->join, blocks_for(jobs), THREADS, 0, join, error);
@@ -143,77 +59,7 @@ static int launch_write(struct on_device *self, uint64_t table, uint32_t targets
   return device->launch(device->self, self->write, blocks_for((uint64_t)targets * segments), THREADS, 0, arguments, error);
 }
 
-/* ---- Pools -------------------------------------------------------------------------------------------------------------- */
-
-/* Bytes that a pool may still grow by: each of the two has half of the memory. */
-static uint64_t left_for(const struct on_device *self, const struct pool *pool)
-{
-  return self->in->memory / 2 - pool->bytes;
-}
-
-static uint64_t block_bytes(const struct on_device *self, const struct pool *pool)
-{
-  const uint64_t enough = BLOCK_ENDS * (uint64_t)self->longest * sizeof(struct device_end), left = left_for(self, pool);
-  const uint64_t bytes = enough < BLOCK_BYTES ? enough : BLOCK_BYTES;
-  return bytes < left ? bytes : left;
-}
-
-/* Adds a block of so many bytes. Returns whether there was room. */
-static int add_block(struct on_device *self, struct pool *pool, uint64_t bytes)
-{
-  const struct mill_device_host *device = self->device;
-  struct room *block = bytes <= left_for(self, pool)
-                           ? (struct room *)self->host->allocate("blocks of episodes", pool->blocks + UINT64_C(1), sizeof *block)
-                           : NULL;
-  if (!block || room_make(device, &block[pool->blocks], "ends of kept episodes", bytes, NULL)) {
-    self->host->release(block);
-    return 0;
-  }
-  if (pool->blocks)
-    memcpy(block, pool->block, pool->blocks * sizeof *block);
-  self->host->release(pool->block);
-  pool->block = block;
-  pool->blocks++;
-  pool->bytes += bytes;
-  return 1;
-}
-
-/* Room for so many ends in the level's pool; 0: there is none. What is kept depends on the candidates and on memory alone. */
-static uint64_t take_room(struct on_device *self, uint32_t ends)
-{
-  struct pool *pool = &self->pool[self->turn];
-  const uint64_t bytes = ends * (uint64_t)sizeof(struct device_end);
-  while (!pool->in_use || pool->used + bytes > pool->block[pool->in_use - 1].bytes) {
-    const uint64_t usual = block_bytes(self, pool);
-    if (pool->in_use == pool->blocks && !add_block(self, pool, usual > bytes ? usual : bytes))
-      return 0;
-    pool->in_use++;
-    pool->used = 0;
-  }
-  const uint64_t address = pool->block[pool->in_use - 1].address + pool->used;
-  pool->used += bytes;
-  return address;
-}
-
 /* ---- Candidates --------------------------------------------------------------------------------------------------------- */
-
-static int add_record(struct on_device *self, uint64_t number, struct device_ends ends, struct mill_error *error)
-{
-  if (self->records == self->record_room) {
-    const uint64_t room = self->record_room ? 2 * self->record_room : 1024;
-    struct device_record *record = (struct device_record *)self->host->allocate("kept episodes", room, sizeof *record);
-    if (!record)
-      return self->host->fail(error, MILL_RESOURCES, "no memory for %llu episodes", (unsigned long long)room);
-    if (self->records)
-      memcpy(record, self->record, self->records * sizeof *record);
-    self->host->release(self->record);
-    self->record = record;
-    self->record_room = room;
-  }
-  self->disorder |= self->records && number < self->record[self->records - 1].number;
-  self->record[self->records++] = (struct device_record){number, ends};
-  return 0;
-}
 
 /* Writes the ends of those of the counted jobs that reach the threshold. */
 static int keep_jobs(struct on_device *self, uint64_t table, uint32_t jobs, uint32_t segments, const struct mill_candidates *c,
@@ -243,7 +89,7 @@ static int count_jobs(struct on_device *self, uint64_t table, uint32_t jobs, con
   const uint32_t segments = segments_for(self, jobs);
   if (room_put(device, &self->job, "candidates", b->job, jobs * sizeof *b->job, error) ||
       room_make(device, &self->result, "counts of candidates", jobs * sizeof *b->result, error) ||
-      launch_count(self, table, jobs, segments, error) ||
+      launch_count(self, table, self->job.address, jobs, segments, self->result.address, error) ||
       device->download(device->self, b->result, self->result.address, jobs * sizeof *b->result, error))
     return -1;
   for (uint32_t i = 0; i < jobs; i++)
@@ -258,9 +104,9 @@ static struct device_ends ends_of_type(const struct on_device *self, uint32_t ty
                               0};
 }
 
-static struct device_job job_of(const struct mill_candidates *c, uint64_t k, uint32_t node, uint32_t parent)
+static struct mill_device_candidate job_of(const struct mill_candidates *c, uint64_t k, uint32_t node, uint32_t parent)
 {
-  return (struct device_job){parent, c->type[k * c->level + node], c->interval[k * (c->level - 1) + node - 1]};
+  return (struct mill_device_candidate){parent, 0, c->type[k * c->level + node], c->interval[k * (c->level - 1) + node - 1]};
 }
 
 /* Makes the prefixes of `jobs` candidates, each of another one, which[] telling whose: step by step, from the types' events on. Returns
@@ -351,7 +197,7 @@ static int batch_room(struct on_device *self, uint32_t count, struct mill_error 
   host->release(b->target);
   host->release(b->ends);
   b->room = count;
-  b->job = (struct device_job *)host->allocate("candidates", count, sizeof *b->job);
+  b->job = (struct mill_device_candidate *)host->allocate("candidates", count, sizeof *b->job);
   b->which = (uint32_t *)host->allocate("candidates", count, sizeof *b->which);
   b->result = (struct device_result *)host->allocate("counts of candidates", count, sizeof *b->result);
   b->target = (struct device_target *)host->allocate("kept candidates", count, sizeof *b->target);
@@ -406,6 +252,7 @@ static int device_keep(void *argument, uint32_t level, uint32_t n, const uint64_
   if (self->disorder)
     qsort(self->record, self->records, sizeof *self->record, by_number);
   self->disorder = 0;
+  self->unkept = 0;
   for (uint32_t i = 0; i < n; i++) {
     if (level == 1) {
       self->parent[i] = ends_of_type(self, self->type_of[kept[i]]);
@@ -415,6 +262,7 @@ static int device_keep(void *argument, uint32_t level, uint32_t n, const uint64_
       at++;
     if (at < self->records && self->record[at].number == kept[i])
       self->parent[i] = self->record[at].ends;
+    self->unkept += !self->parent[i].end;
   }
   self->records = 0;
   self->turn ^= 1; /* the prefixes of the level that is complete are not needed any more */
@@ -422,6 +270,77 @@ static int device_keep(void *argument, uint32_t level, uint32_t n, const uint64_
   self->pool[self->turn].used = 0;
   return room_put(self->device, &self->table, "prefixes", self->parent, n * sizeof *self->parent, error);
 }
+
+/* ---- Candidates of the device ------------------------------------------------------------------------------------------- */
+
+/* Those of a level of which not all prefixes are kept go the way of candidates of the host. */
+static int count_by_host(struct on_device *self, const struct mill_device_candidates *there, struct mill_error *error)
+{
+  const struct mill_device_host *device = self->device;
+  const struct mill_host *host = self->host;
+  const uint64_t n = there->count, level = there->level;
+  struct mill_device_candidate *candidate = (struct mill_device_candidate *)host->allocate("candidates", n, sizeof *candidate);
+  uint32_t *node = (uint32_t *)host->allocate("nodes of candidates", n * 2 * level, sizeof *node);
+  uint64_t *counts = (uint64_t *)host->allocate("counts of candidates", n, sizeof *counts);
+  struct device_result *result = (struct device_result *)host->allocate("counts of candidates", n, sizeof *result);
+  int failed = !candidate || !node || !counts || !result;
+  if (failed)
+    host->fail(error, MILL_RESOURCES, "no memory for a batch of %u candidates", there->count);
+  else
+    failed = device->download(device->self, candidate, there->candidate, n * sizeof *candidate, error) ||
+             device->download(device->self, node, there->type, n * level * sizeof *node, error) ||
+             device->download(device->self, node + n * level, there->interval, n * (level - 1) * sizeof *node, error);
+  if (!failed) {
+    uint32_t *parent = node + n * (2 * level - 1);
+    for (uint64_t k = 0; k < n; k++)
+      parent[k] = candidate[k].parent;
+    const struct mill_candidates here = {there->level,     there->count, there->first, node,
+                                         node + n * level, parent,       there->last,  there->total};
+    failed = device_count(self, &here, counts, error);
+  }
+  for (uint64_t k = 0; k < n && !failed; k++)
+    result[k].count = (uint32_t)counts[k];
+  failed = failed || device->upload(device->self, there->result, result, n * sizeof *result, error);
+  host->release(candidate);
+  host->release(node);
+  host->release(counts);
+  host->release(result);
+  return failed ? -1 : 0;
+}
+
+static int count_there(void *argument, const struct mill_device_candidates *c, struct mill_error *error)
+{
+  struct on_device *self = (struct on_device *)argument;
+  if (self->unkept)
+    return count_by_host(self, c, error);
+  return launch_count(self, self->table.address, c->candidate, c->count, segments_for(self, c->count), c->result, error);
+}
+
+static int keep_there(void *argument, const struct mill_device_candidates *c, const struct mill_device_frequent *kept, uint32_t n,
+                      struct mill_error *error)
+{
+  struct on_device *self = (struct on_device *)argument;
+  struct device_target *target;
+  uint32_t targets = 0;
+  if (self->unkept) /* they are kept already, as far as there is room */
+    return 0;
+  if (batch_room(self, n, error))
+    return -1;
+  target = self->batch.target;
+  for (uint32_t i = 0; i < n; i++) {
+    const struct mill_device_frequent *k = &kept[i];
+    const uint64_t end = take_room(self, k->more);
+    if (!end)
+      continue;
+    target[targets++] = (struct device_target){end, {k->prefix, k->suffix, k->type, k->interval}, k->which};
+    if (add_record(self, c->first + k->which, (struct device_ends){end, k->more, 0}, error))
+      return -1;
+  }
+  return targets ? launch_write(self, self->table.address, targets, segments_for(self, c->count), 0, error) : 0;
+}
+
+static const struct mill_counter_there there = {sizeof there, sizeof(struct device_result) / sizeof(uint32_t), count_there,
+                                                keep_there};
 
 /* ---- Open and close ----------------------------------------------------------------------------------------------------- */
 
@@ -462,7 +381,7 @@ static int make_room(struct on_device *self, struct mill_error *error)
   const double most =
       (double)self->in->types * self->in->types * self->in->types * self->in->interval_count * self->in->interval_count;
   const uint64_t batch = most < (double)BATCH ? (uint64_t)most + 1 : BATCH, bytes = block_bytes(self, &self->pool[0]);
-  if (room_make(self->device, &self->job, "candidates", batch * sizeof(struct device_job), error) ||
+  if (room_make(self->device, &self->job, "candidates", batch * sizeof(struct mill_device_candidate), error) ||
       room_make(self->device, &self->result, "counts of candidates", batch * sizeof(struct device_result), error) ||
       batch_room(self, (uint32_t)batch, error))
     return -1;
@@ -503,7 +422,8 @@ static int device_open(const struct mill_host *host, const struct mill_device_ho
 
 #include "latest-start-streams.h"
 
-static const struct mill_counter_device on_device = {device_open, device_count, device_keep, device_close, NULL, device_count_streams};
+static const struct mill_counter_device on_device = {device_open, device_count, device_keep,          device_close,
+                                                     NULL,        &there,       device_count_streams};
 static const unsigned char text[] = {
 #include "miners/latest-start.cu_text"
 #include "miners/latest-start-streams.cu_text"

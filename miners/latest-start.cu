@@ -23,16 +23,13 @@ struct mill_ends {
 struct mill_window {
   uint32_t low, high;
 };
-struct mill_job {
-  uint32_t parent, type, interval;
-};
 struct mill_result {
   uint32_t count, ends;
 };
 /* A candidate whose ends are kept: where, and which of those that were counted it was. */
 struct mill_target {
   mill_end *end;
-  mill_job job;
+  mill_device_candidate job;
   uint32_t which;
 };
 /* What a segment's warp leaves. */
@@ -41,9 +38,9 @@ struct mill_part {
   uint32_t ends;        /* in all */
 };
 
-static_assert(sizeof(mill_end) == 8 && sizeof(mill_ends) == 16 && sizeof(mill_job) == 12 && sizeof(mill_result) == 8 &&
-                  sizeof(mill_target) == 24 && sizeof(mill_part) == 12,
-              "as in latest-start-device.h");
+static_assert(sizeof(mill_end) == 8 && sizeof(mill_ends) == 16 && sizeof(mill_result) == 8 &&
+                  sizeof(mill_target) == 32 && sizeof(mill_part) == 12,
+              "as in latest-start-pool.h");
 
 /* Windows of all events, type by type, for all intervals: [intervals][events]. And the ends of single types: their events. */
 MILL_KERNEL latest_start_windows(MILL_STREAM, mill_window *window, mill_end *end)
@@ -100,7 +97,7 @@ struct mill_walk {
   uint32_t before; /* ends of the prefix that lie before all windows to come */
 
   __device__ __forceinline__ mill_walk(const mill_device_stream &stream, const mill_window *windows, const mill_ends *parent,
-                                       mill_job job, uint32_t from, uint32_t to)
+                                       mill_device_candidate job, uint32_t from, uint32_t to)
     : window(windows + (uint64_t)job.interval * stream.events), order(stream.type_order), prefix(parent[job.parent]), next(from), stop(to),
       before(0)
   {
@@ -137,14 +134,14 @@ static __device__ __forceinline__ uint32_t take_ends(uint32_t at, uint32_t start
 }
 
 /* Counts `jobs` candidates, a warp each. */
-MILL_KERNEL latest_start_count(MILL_STREAM, const mill_window *window, const mill_ends *parent, const mill_job *job, uint32_t jobs,
+MILL_KERNEL latest_start_count(MILL_STREAM, const mill_window *window, const mill_ends *parent, const mill_device_candidate *job, uint32_t jobs,
                                mill_result *result)
 {
   const uint32_t lane = threadIdx.x % WARP;
   const uint64_t k = (uint64_t)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP;
   if (k >= jobs)
     return;
-  const mill_job mine = job[k];
+  const mill_device_candidate mine = job[k];
   mill_walk walk(stream, window, parent, mine, stream.first[mine.type], stream.first[mine.type + 1]);
   uint32_t count = 0, ends = 0, last = 0;
   while (walk.more()) {
@@ -169,7 +166,7 @@ static __device__ __forceinline__ void segment_bounds(const mill_device_stream &
 }
 
 /* A warp for each segment of each candidate: [jobs][segments]. marks has a word for each 32 events: [jobs][words]. */
-MILL_KERNEL latest_start_segments(MILL_STREAM, const mill_window *window, const mill_ends *parent, const mill_job *job, uint32_t jobs,
+MILL_KERNEL latest_start_segments(MILL_STREAM, const mill_window *window, const mill_ends *parent, const mill_device_candidate *job, uint32_t jobs,
                                   uint32_t segments, mill_part *part, uint32_t *marks, uint32_t words)
 {
   const uint32_t lane = threadIdx.x % WARP;
@@ -177,7 +174,7 @@ MILL_KERNEL latest_start_segments(MILL_STREAM, const mill_window *window, const 
   uint32_t from, to, count = 0, last = 0, ends = 0;
   if (k >= jobs)
     return;
-  const mill_job mine = job[k];
+  const mill_device_candidate mine = job[k];
   segment_bounds(stream, mine.type, (uint32_t)(i % segments), segments, from, to);
   uint32_t *mark = marks + k * words + (from - stream.first[mine.type]) / WARP;
   for (mill_walk walk(stream, window, parent, mine, from, to); walk.more(); mark++) {
@@ -194,14 +191,14 @@ MILL_KERNEL latest_start_segments(MILL_STREAM, const mill_window *window, const 
 }
 
 /* Joins the segments of each candidate from left to right, a warp each. */
-MILL_KERNEL latest_start_join(MILL_STREAM, const mill_window *window, const mill_ends *parent, const mill_job *job, uint32_t jobs,
+MILL_KERNEL latest_start_join(MILL_STREAM, const mill_window *window, const mill_ends *parent, const mill_device_candidate *job, uint32_t jobs,
                               uint32_t segments, const mill_part *part, const uint32_t *marks, uint32_t words, mill_result *result)
 {
   const uint32_t lane = threadIdx.x % WARP;
   const uint64_t k = (uint64_t)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP;
   if (k >= jobs)
     return;
-  const mill_job mine = job[k];
+  const mill_device_candidate mine = job[k];
   uint32_t count = 0, last = 0, ends = 0;
   for (uint32_t s = 0; s < segments; s++) {
     const mill_part there = part[k * segments + s];

@@ -1,5 +1,5 @@
 /* MapConcatenate as a counter: every candidate in segments of the stream at once (mapconcatenate.h). Nothing is kept between levels. */
-#include "algorithm-1-device.h"
+#include "algorithm-1-there.h"
 #include "mapconcatenate.h"
 
 struct parameters {
@@ -93,11 +93,23 @@ static int device_count(void *self, const struct mill_candidates *candidates, ui
   return map_on_device(&counter->a1, candidates, &batch, counter->segments, counts, error);
 }
 
+static int count_there(void *self, const struct mill_device_candidates *candidates, struct mill_error *error)
+{
+  struct on_device *counter = (struct on_device *)self;
+  const struct tiles_batch batch = tiles_there(&counter->a1.tiles, candidates);
+  uint32_t longest;
+  if (there_longest(&counter->a1, &batch, &longest, error))
+    return -1;
+  return map_there(&counter->a1, &batch, counter->segments, longest, candidates->result, error);
+}
+
+static const struct mill_counter_there there = {sizeof there, 1, count_there, NULL};
+
 static const unsigned char text[] = {
 #include "miners/tiles.cu_text"
 #include "miners/algorithm-1.cu_text"
 };
-static const struct mill_counter_device on_device = {device_open, device_count, mill_keep_nothing, device_close, NULL, NULL};
+static const struct mill_counter_device on_device = {device_open, device_count, mill_keep_nothing, device_close, NULL, &there, NULL};
 static const struct mill_counter_ops ops = {open_counter, count, mill_keep_nothing, close_counter, NULL, &on_device};
 MILL_PLUGIN_WITH_TEXT(MILL_COUNTER, MILL_CPU | MILL_CUDA | MILL_EXACT, "mapconcatenate",
                       "Algorithm 1, one worker per segment of the stream and episode", sizeof(struct parameters), params,

@@ -65,6 +65,12 @@ static inline uint32_t tiles_threads(const struct tiles *t, uint64_t count, uint
   return threads;
 }
 
+/* A batch that is on the device already. */
+static inline struct tiles_batch tiles_there(const struct tiles *t, const struct mill_device_candidates *c)
+{
+  return (struct tiles_batch){c->type, c->interval, 0, c->count, c->level, tiles_rows(t), 1, 0};
+}
+
 /* Sends a batch's candidates, of level 2 or more, and makes room for their counts. */
 static inline int tiles_send(struct tiles *t, const struct mill_candidates *c, struct tiles_batch *batch, struct mill_error *error)
 {

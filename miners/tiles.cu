@@ -79,3 +79,18 @@ static __device__ __forceinline__ void take_events(const mill_device_stream &str
       take_tile(machine, tile, rows, start > first ? start - first : 0, count, first);
   }
 }
+
+/* The candidates whose counts are at least `least`: which[0 … *selected - 1], in any order. */
+MILL_KERNEL tiles_select(const uint32_t *counts, uint32_t count, uint32_t least, uint32_t *which, uint32_t *selected)
+{
+  for (uint64_t k = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; k < count; k += (uint64_t)gridDim.x * blockDim.x)
+    if (counts[k] >= least)
+      which[atomicAdd(selected, 1u)] = (uint32_t)k;
+}
+
+/* Puts counts where which[] says. */
+MILL_KERNEL tiles_scatter(const uint32_t *counts, const uint32_t *which, uint32_t count, uint32_t *to)
+{
+  for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (uint64_t)gridDim.x * blockDim.x)
+    to[which[i]] = counts[i];
+}

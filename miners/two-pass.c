@@ -1,6 +1,6 @@
 /* A2 + A1 (Cao et al. 2009, section V): the relaxed counter first, and Algorithm 1 for what it does not rule out. The relaxed count is an
    upper bound, so that a candidate whose bound is below the threshold is not frequent; the bound stands for its count then. */
-#include "algorithm-1-device.h"
+#include "algorithm-1-there.h"
 #include "ptpe.h"
 #include "relaxed-device.h"
 #include "relaxed.h"
@@ -134,12 +134,38 @@ static void device_tell(void *self, struct mill_counter_level *level)
   level->culled = ((struct on_device *)self)->culled;
 }
 
+static int count_there(void *self, const struct mill_device_candidates *candidates, struct mill_error *error)
+{
+  struct on_device *counter = (struct on_device *)self;
+  struct a1 *a1 = &counter->a1;
+  const uint64_t threshold = a1->tiles.in->threshold;
+  struct tiles_batch batch = tiles_there(&a1->tiles, candidates), left;
+  uint32_t n, longest;
+  if (relaxed_launch(&a1->tiles, counter->relaxed, batch, candidates->result, error) ||
+      there_select(a1, candidates->result, batch.count, threshold < NO_COUNT ? (uint32_t)threshold : NO_COUNT, &a1->left, &n,
+                   error))
+    return -1;
+  if (candidates->first == 0)
+    counter->culled = 0;
+  counter->culled += candidates->count - n;
+  left = batch;
+  left.which = a1->left.address;
+  left.count = n;
+  if (!n)
+    return 0;
+  return there_longest(a1, &left, &longest, error) || ptpe_there(a1, &batch, left.which, n, longest, candidates->result, error) ? -1
+                                                                                                                                : 0;
+}
+
+static const struct mill_counter_there there = {sizeof there, 1, count_there, NULL};
+
 static const unsigned char text[] = {
 #include "miners/tiles.cu_text"
 #include "miners/relaxed.cu_text"
 #include "miners/algorithm-1.cu_text"
 };
-static const struct mill_counter_device on_device = {device_open, device_count, mill_keep_nothing, device_close, device_tell, NULL};
+static const struct mill_counter_device on_device = {device_open,  device_count, mill_keep_nothing,
+                                                     device_close, device_tell,  &there, NULL};
 static const struct mill_counter_ops ops = {open_counter, count, mill_keep_nothing, close_counter, tell, &on_device};
 MILL_PLUGIN_WITH_TEXT(MILL_COUNTER, MILL_CPU | MILL_CUDA | MILL_EXACT, "two-pass",
                       "the relaxed counter rules candidates out, Algorithm 1 counts the others", 0, NULL, 0, ops, text,

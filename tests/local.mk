@@ -27,6 +27,7 @@ check_PROGRAMS += \
   tests/formats-spk \
   tests/golden \
   tests/gpu-maker \
+  tests/gpu-candidates \
   tests/gpu-counters \
   tests/gpu-golden \
   tests/gpu-networks \
@@ -251,6 +252,7 @@ VALGRIND_TESTS = \
 CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/random-networks \
   tests/gpu-maker \
+  tests/gpu-candidates \
   tests/gpu-counters \
   tests/gpu-networks \
   tests/gpu-results \

@@ -43,6 +43,7 @@ struct mill_miner {
   uint64_t spare_bytes;
   char *stage;     /* pinned memory */
   uint64_t staged; /* bytes of it that copies under way may use */
+  char *back;      /* pinned memory for mill_miner_fetch, when the counter takes candidates from the device */
   struct mill_device_host host;
   struct mill_device_stream device;
   mill_cu_address array[MILL_MINER_ARRAYS];
@@ -51,5 +52,17 @@ struct mill_miner {
 
 /* Device memory, for which what is spare makes room. */
 int mill_miner_allocate(struct mill_miner *miner, const char *name, uint64_t bytes, mill_cu_address *address, struct mill_error *error);
+
+#define MILL_MINER_BACK (UINT64_C(1) << 20) /* bytes that are fetched at a time, at most */
+
+/* A part of what is fetched. */
+struct mill_miner_piece {
+  mill_cu_address from;
+  uint64_t bytes;
+  const void *here; /* set to where it is, until the next fetch */
+};
+
+/* For a counter that takes candidates from the device: waits for all that was asked for before, and for these pieces, each up to a multiple of 64 bytes of MILL_MINER_BACK. */
+int mill_miner_fetch(struct mill_miner *miner, struct mill_miner_piece *piece, uint32_t pieces, struct mill_error *error);
 
 #endif

@@ -26,7 +26,7 @@ const struct mill_counter_device *mill_miner_device_of(const struct mill_plugin 
 struct mill_counter_device mill_miner_calls(const struct mill_plugin *plugin)
 {
   struct mill_counter_device calls = {NULL};
-  const size_t size = plugin->abi_minor >= 5 ? sizeof calls : offsetof(struct mill_counter_device, count_streams);
+  const size_t size = plugin->abi_minor >= 5 ? sizeof calls : offsetof(struct mill_counter_device, there);
   memcpy(&calls, mill_miner_device_of(plugin), size);
   return calls;
 }
@@ -50,9 +50,10 @@ int mill_miner_compile(struct mill_compiler *compiler, const struct mill_plugin 
   memcpy(header, mill_device_text, mill_device_text_count * sizeof *header);
   header[mill_device_text_count] = (struct mill_program_text){file, text};
   if (mill_text_format(main_text, sizeof main_text,
-                       "#define MILL_TIME %s\n#include <spikemill/device-counter.h>\n#include \"core/cuda/kernel.cu\"\n"
+                       "#define MILL_TIME %s\n#include <spikemill/device-counter.h>\n#include \"core/cuda/kernel.cu\"\n%s"
                        "#include \"%s\"\n",
-                       narrow ? "int32_t" : "int64_t", file) >= (int)sizeof main_text) {
+                       narrow ? "int32_t" : "int64_t", mill_miner_there_of(plugin) ? "#include \"core/cuda/candidates.cu\"\n" : "",
+                       file) >= (int)sizeof main_text) {
     mill_fail(error, MILL_USAGE, "counter `%s`: the name of its text is too long", plugin->name);
     goto done;
   }
@@ -236,6 +237,20 @@ static int download(void *self, void *to, uint64_t from, uint64_t bytes, struct 
   return 0;
 }
 
+int mill_miner_fetch(struct mill_miner *m, struct mill_miner_piece *piece, uint32_t pieces, struct mill_error *error)
+{
+  const struct mill_cuda_driver *call = &m->cuda->call;
+  uint64_t at = 0;
+  for (uint32_t i = 0; i < pieces; i++) {
+    piece[i].here = m->back + at;
+    if (piece[i].bytes && mill_cuda_check(m->cuda, call->download_async(m->back + at, piece[i].from, piece[i].bytes, m->stream),
+                                          "copying from the device", error) < 0)
+      return -1;
+    at += (piece[i].bytes + 63) / 64 * 64;
+  }
+  return wait_for(m, error);
+}
+
 static int fill(void *self, uint64_t to, unsigned char value, uint64_t bytes, struct mill_error *error)
 {
   struct mill_miner *m = self;
@@ -314,7 +329,7 @@ static int launch(void *self, const struct mill_device_kernel *kernel, uint32_t 
 int mill_miner_open(const struct mill_plugin *plugin, struct mill_miner **out, struct mill_error *error)
 {
   struct mill_miner *m = calloc(1, sizeof *m);
-  void *stage = NULL;
+  void *stage = NULL, *back = NULL;
   *out = NULL;
   if (!m)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
@@ -322,11 +337,15 @@ int mill_miner_open(const struct mill_plugin *plugin, struct mill_miner **out, s
   if (mill_cuda_open(&m->cuda, error) < 0 ||
       mill_cuda_check(m->cuda, m->cuda->call.stream_create(&m->stream, MILL_CU_STREAM_NON_BLOCKING), "creating a stream", error) <
           0 ||
-      mill_cuda_check(m->cuda, m->cuda->call.host_allocate(&stage, STAGE, 0), "allocating pinned memory of the host", error) < 0) {
+      mill_cuda_check(m->cuda, m->cuda->call.host_allocate(&stage, STAGE, 0), "allocating pinned memory of the host", error) < 0 ||
+      (mill_miner_there_of(plugin) && mill_cuda_check(m->cuda, m->cuda->call.host_allocate(&back, MILL_MINER_BACK, 0),
+                                                      "allocating pinned memory of the host", error) < 0)) {
+    m->stage = stage;
     mill_miner_close(m);
     return -1;
   }
   m->stage = stage;
+  m->back = back;
   const struct mill_cuda_properties *p = &m->cuda->properties;
   m->host = (struct mill_device_host){.size = sizeof m->host,
                                       .multiprocessors = p->multiprocessors,
@@ -373,6 +392,8 @@ void mill_miner_close(struct mill_miner *m)
         (void)call->module_unload(m->module[narrow]);
     if (m->stage)
       (void)call->host_release(m->stage);
+    if (m->back)
+      (void)call->host_release(m->back);
     if (m->stream)
       (void)call->stream_destroy(m->stream);
   }

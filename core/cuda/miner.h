@@ -12,6 +12,9 @@ struct mill_miner;
 /* A counter's device side; NULL when it has none, or no text. */
 const struct mill_counter_device *mill_miner_device_of(const struct mill_plugin *plugin);
 
+/* How it counts candidates that are made on the device; NULL when it takes all of them from the host. */
+const struct mill_counter_there *mill_miner_there_of(const struct mill_plugin *plugin);
+
 /* Opens the device. *miner is NULL after a failure. Close it with mill_miner_close, which takes NULL. */
 int mill_miner_open(const struct mill_plugin *plugin, struct mill_miner **miner, struct mill_error *error);
 void mill_miner_close(struct mill_miner *miner);

@@ -38,6 +38,9 @@ static const unsigned char synapse_h[] = {
 static const unsigned char distribution_h[] = {
 #include "core/distribution.h_text"
     END};
+static const unsigned char candidates[] = {
+#include "core/cuda/candidates.cu_text"
+    END};
 static const unsigned char connect_text[] = {
 #include "core/cuda/connect.cu_text"
     END};
@@ -105,6 +108,7 @@ const struct mill_program_text mill_device_text[] = {
     {"spikemill/synapse-ops.h", (const char *)synapse_ops_h},
     {"spikemill/synapse.h", (const char *)synapse_h},
     {"core/distribution.h", (const char *)distribution_h},
+    {"core/cuda/candidates.cu", (const char *)candidates},
     {"core/cuda/connect.cu", (const char *)connect_text},
     {"core/cuda/connect-draw.cu", (const char *)connect_draw},
     {"core/cuda/connect-once.cu", (const char *)connect_once},

@@ -72,6 +72,30 @@ struct mill_counter_level {
                                    plugin, without blanks */
 };
 
+/* ABI 0.5. A batch of candidates of one level, 2 or more, in the device's memory, made and culled there. Ascending, those with the same parent
+   together. Valid until the next batch is counted. */
+struct mill_device_candidates {
+  uint32_t level, count;        /* as in struct mill_candidates, */
+  uint64_t first, total;
+  uint32_t last, reserved;
+  uint64_t candidate;           /* addresses: struct mill_device_candidate [count] */
+  uint64_t type, interval;      /* uint32_t [count][level] and [count][level - 1], of all nodes */
+  uint64_t result;              /* uint32_t [count][words]: where the counts are to be put */
+};
+
+/* ABI 0.5. How a counter works on them. */
+struct mill_counter_there {
+  uint32_t size;                /* of this struct */
+  uint32_t words;               /* of a result: 1, its count; or 2, with one more, which `keep` gets back */
+  /* Sets the results of the batch's candidates, in the order of the device's work: it need not wait for them. */
+  int (*count)(void *self, const struct mill_device_candidates *candidates, struct mill_error *error);
+  /* After each batch unless candidates->last: which of its candidates reached the threshold, ascending, in the host's memory, valid during
+     the call. All of them become parents, which `keep` of struct mill_counter_device says again when the level is complete. NULL: nothing
+     is kept. */
+  int (*keep)(void *self, const struct mill_device_candidates *candidates, const struct mill_device_frequent *kept, uint32_t n,
+              struct mill_error *error);
+};
+
 /* ABI 0.5. Episodes that are counted in many streams. They stand level by level from level 2 on, those with one parent together, and within a
    level in the order of their parents. Numbers of episodes go through all levels. */
 struct mill_episode_tree {
@@ -92,6 +116,8 @@ struct mill_counter_device {
   int (*keep)(void *self, uint32_t level, uint32_t n, const uint64_t *kept, struct mill_error *error);
   void (*close)(void *self);
   void (*tell)(void *self, struct mill_counter_level *level); /* NULL: there is never anything to tell */
+  /* ABI 0.5. NULL: candidates of all levels come from the host. Else those of level 1 alone, by `count`. */
+  const struct mill_counter_there *there;
 
   /* ABI 0.5. Counts episodes in `count` other streams of the device, each with as many events of each type as the one of `open`, which is one
      of their kind; from then on nothing else is called but this and `close`. *streams is the first of them: `first` and `interval` are of all, and the other

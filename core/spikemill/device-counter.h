@@ -1,5 +1,6 @@
-/* A stream on a device, as the text of an episode counter sees it: struct mill_counter_input, uploaded by the host. One struct that the host
-   fills and the device reads, so it holds only 32- and 64-bit numbers and addresses.
+/* A stream and candidates on a device, as the text of an episode counter sees them: struct mill_counter_input, uploaded by the host, and what
+   its sieve (core/cuda/candidates.cu) makes there. Structs that one side fills and the other reads, so they hold only 32- and 64-bit numbers and
+   addresses.
 
    In a program for a device MILL_TIME is the type of times: int32_t, ticks since the first event, when no two events are 2^31 - 1 or more
    ticks apart, else int64_t, ticks as the recording has them. Bounds of intervals are of the same type; one that is beyond it is its
@@ -36,7 +37,22 @@ struct mill_device_stream {
   uint32_t reserved;
 };
 
+/* ABI 0.5. A candidate of level 2 or more: an episode kept at the level before, and one more node. */
+struct mill_device_candidate {
+  uint32_t parent, suffix;            /* that it extends; that it is without its first node: numbers among those kept at the level before */
+  uint32_t type, interval;            /* of the last node, and of the gap before it */
+};
+
+/* ABI 0.5. One that reached the threshold. */
+struct mill_device_frequent {
+  uint32_t prefix, suffix, type, interval; /* as of the candidate */
+  uint32_t first;                     /* type of the first node */
+  uint32_t count, more;               /* its result: the second word is 0 when there is none */
+  uint32_t which;                     /* of its batch */
+};
+
 #ifdef __CUDACC_RTC__
+static_assert(sizeof(mill_device_candidate) == 16 && sizeof(mill_device_frequent) == 32, "the host's structs have 16 and 32 bytes");
 static_assert(sizeof(mill_device_stream) == 80, "the host's struct has 80 bytes");
 /* A kernel's first parameter. */
 #define MILL_STREAM const __grid_constant__ mill_device_stream stream
