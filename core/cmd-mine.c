@@ -17,7 +17,7 @@ static const struct mill_row rows[] = {
     MILL_ROWS_MINING,
     MILL_ROWS_SIGNIFICANCE,
     MILL_ROW_KEY("seed", "N", "seed of the surrogates (default: 1)", "mining.seed"),
-    MILL_ROW_KEY("window", "S", "mine windows of so many seconds, one by one", "mining.window"),
+    MILL_ROW_KEY("window", "S", "mine windows of so many seconds, each by itself", "mining.window"),
     MILL_ROW_KEY("step", "S", "from the start of a window to that of the next (default: window)", "mining.step"),
     MILL_ROW_KEY("counter", "NAME", "how episodes are counted (default: latest-start)", "mining.counter"),
     MILL_ROW_KEY("backend", "auto|cpu|cuda", "where to count", "mining.backend"),

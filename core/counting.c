@@ -123,7 +123,7 @@ static int open_plugin(struct mill_counting *c, const void *params, struct mill_
 static int start(struct mill_counting *c, const struct mill_counting_setup *setup, struct mill_error *error)
 {
   lay_out(c, setup);
-  if (c->miner && mill_miner_begin(c->miner, &c->input, error) < 0)
+  if (c->miner && mill_miner_begin(c->miner, &c->input, setup->log, error) < 0)
     return -1;
   if (!passed(c, open_plugin(c, setup->params, error), error))
     return 0;

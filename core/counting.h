@@ -9,6 +9,7 @@
 enum mill_ties { MILL_TIES_ORDER, MILL_TIES_STRICT };
 
 struct mill_miner; /* cuda/miner.h */
+struct mill_miner_log;
 
 struct mill_counting_setup {
   const struct mill_plugin *plugin; /* of kind counter */
@@ -22,6 +23,7 @@ struct mill_counting_setup {
   uint64_t threshold, memory;
   struct mill_team *team;
   struct mill_miner *miner;         /* a GPU, opened for this plugin: it counts there; NULL: on the CPU */
+  const struct mill_miner_log *log; /* where the events are on that GPU already, not needed after open; NULL: nowhere */
 };
 
 struct mill_counting;

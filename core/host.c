@@ -17,7 +17,7 @@
 static pthread_mutex_t note_lock = PTHREAD_MUTEX_INITIALIZER;
 static void (*note_sink)(const char *line, void *self);
 static void *note_self;
-static _Thread_local struct mill_notes *given;
+static _Thread_local struct mill_notes *given, *kept;
 
 void mill_note_set(void (*sink)(const char *line, void *self), void *self)
 {
@@ -32,6 +32,17 @@ void mill_notes_once(struct mill_notes *notes)
   given = notes;
 }
 
+void mill_notes_keep(struct mill_notes *notes)
+{
+  kept = notes;
+}
+
+void mill_notes_give(const struct mill_notes *notes)
+{
+  for (size_t i = 0; i < notes->count; i++)
+    mill_note("%s", notes->text[i]);
+}
+
 void mill_notes_free(struct mill_notes *notes)
 {
   for (size_t i = 0; i < notes->count; i++)
@@ -40,20 +51,25 @@ void mill_notes_free(struct mill_notes *notes)
   *notes = (struct mill_notes){0};
 }
 
-/* Whether a note was given already; keeps it when not, as far as there is memory. */
-static int is_known(struct mill_notes *notes, const char *line)
+/* As far as there is memory. */
+static void add(struct mill_notes *notes, const char *line)
 {
-  char **bigger;
-  for (size_t i = 0; i < notes->count; i++) {
-    if (strcmp(notes->text[i], line) == 0)
-      return 1;
-  }
-  bigger = realloc(notes->text, (notes->count + 1) * sizeof *bigger);
+  char **bigger = realloc(notes->text, (notes->count + 1) * sizeof *bigger);
   if (bigger) {
     notes->text = bigger;
     notes->text[notes->count] = strdup(line);
     notes->count += notes->text[notes->count] != NULL;
   }
+}
+
+/* Whether a note was given already; keeps it when not. */
+static int is_known(struct mill_notes *notes, const char *line)
+{
+  for (size_t i = 0; i < notes->count; i++) {
+    if (strcmp(notes->text[i], line) == 0)
+      return 1;
+  }
+  add(notes, line);
   return 0;
 }
 
@@ -66,6 +82,10 @@ void mill_note(const char *format, ...)
   va_end(arguments);
   if (given && is_known(given, line))
     return;
+  if (kept) {
+    add(kept, line);
+    return;
+  }
   pthread_mutex_lock(&note_lock);
   if (note_sink)
     note_sink(line, note_self);

@@ -30,11 +30,13 @@ core_libmill_la_SOURCES = \
   core/cuda/maker-pairs.c \
   core/cuda/maker-rows.c \
   core/cuda/maker.c \
+  core/cuda/miner-log.c \
   core/cuda/miner-stream.c \
   core/cuda/miner.c \
   core/cuda/program.c \
   core/cuda/rows-back.c \
   core/cuda/rows.c \
+  core/cuda/spike-log.c \
   core/cuda/texts.c \
   core/edges.c \
   core/engine.c \
@@ -66,6 +68,7 @@ core_libmill_la_SOURCES = \
   core/memory.c \
   core/mining-open.c \
   core/mining-results.c \
+  core/mining-slots.c \
   core/mining.c \
   core/netfile-population.c \
   core/netfile-projection.c \
@@ -130,6 +133,7 @@ noinst_HEADERS += \
   core/cuda/miner.h \
   core/cuda/program.h \
   core/cuda/rows.h \
+  core/cuda/spike-log.h \
   core/cuda/texts.h \
   core/episodes.h \
   core/expr.h \
@@ -244,8 +248,8 @@ spikemill_LDADD = core/libmill.la
 # Texts for devices, which are compiled at run time: each as a list of its bytes, which the C file that holds it includes.
 device_texts = core/cuda/candidates.cu core/cuda/connect.cu core/cuda/connect-common.cu core/cuda/connect-degrees.cu core/cuda/connect-draw.cu \
   core/cuda/connect-once.cu core/cuda/connect-pairs.cu core/cuda/connect-ring.cu core/cuda/connect-twice.cu core/cuda/connect-values.cu \
-  core/cuda/forget.cu core/cuda/kernel.cu core/cuda/model.cu core/cuda/plastic.cu core/cuda/prelude.cu core/cuda/rule.cu \
-  core/cuda/stimuli.cu core/cuda/surrogates.cu core/cuda/update.cu
+  core/cuda/forget.cu core/cuda/kernel.cu core/cuda/log.cu core/cuda/model.cu core/cuda/plastic.cu core/cuda/prelude.cu core/cuda/rule.cu \
+  core/cuda/stimuli.cu core/cuda/stream.cu core/cuda/surrogates.cu core/cuda/update.cu
 device_headers = core/distribution.h core/spikemill/device.h core/spikemill/device-counter.h core/spikemill/device-math.h core/spikemill/device-network.h \
   core/spikemill/device-random.h core/spikemill/neuron.h core/spikemill/pair-rule.h core/spikemill/propagator.h \
   core/spikemill/synapse-ops.h core/spikemill/synapse.h

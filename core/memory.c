@@ -31,9 +31,27 @@ struct head {
 _Static_assert(sizeof(struct head) == HEAD, "the head keeps the data aligned");
 
 static atomic_uint_fast64_t held, peak;
+static _Thread_local struct mill_memory_account *own;
+
+struct mill_memory_account *mill_memory_account(struct mill_memory_account *account)
+{
+  struct mill_memory_account *const before = own;
+  own = account;
+  return before;
+}
+
+static void count_own(uint64_t bytes)
+{
+  uint64_t now = __atomic_add_fetch(&own->held, bytes, __ATOMIC_RELAXED);
+  uint64_t most = __atomic_load_n(&own->peak, __ATOMIC_RELAXED);
+  while (now > most && !__atomic_compare_exchange_n(&own->peak, &most, now, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    ;
+}
 
 static void count_up(uint64_t bytes)
 {
+  if (own)
+    count_own(bytes);
   uint64_t now = atomic_fetch_add(&held, bytes) + bytes;
   uint64_t most = atomic_load(&peak);
   while (now > most && !atomic_compare_exchange_weak(&peak, &most, now))
@@ -86,6 +104,8 @@ void mill_release(void *memory)
     return;
   struct head *head = (struct head *)memory - 1;
   atomic_fetch_sub(&held, head->bytes);
+  if (own)
+    __atomic_sub_fetch(&own->held, head->bytes, __ATOMIC_RELAXED);
   if (head->mapped)
     (void)munmap(head, head->mapped);
   else

@@ -20,6 +20,14 @@ uint64_t mill_memory_peak(void);
 /* From now on the peak is that of what is held since this call: for a command that does one thing after the other. */
 void mill_memory_peak_restart(void);
 
+/* What a part of the work holds, of several that are done at a time. Zeroed before. */
+struct mill_memory_account {
+  uint64_t held, peak; /* atomic */
+};
+/* From now on what this thread allocates and releases is counted there, too; so is that of teams that it creates. NULL ends that. Returns the
+   one before. */
+struct mill_memory_account *mill_memory_account(struct mill_memory_account *account);
+
 /* Bytes a new run may use: the least of MemAvailable, RLIMIT_AS/DATA headroom and the cgroup's headroom (v2 and v1). SPIKEMILL_MEMORY
    (bytes, with K M G T) lowers it: it is the most that may be held in all. A value that cannot be read gives 0 and a note. */
 uint64_t mill_memory_free(void);

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
+
 #include "command.h"
 #include "mine-report.h"
 #include "output.h"
@@ -82,23 +84,68 @@ int mill_mine_run(struct mill_mining *mining, int quiet, struct mill_error *erro
   return rc;
 }
 
-int mill_series_run(struct mill_series *series, size_t n, struct mill_mining *mining, int quiet, struct mill_error *error)
+int mill_series_form(const struct mill_series *series, size_t n, const struct mill_mining *mining, uint64_t before, int rc,
+                     struct mill_series_text *text, struct mill_error *error)
 {
-  int rc = mill_mine_run(mining, quiet, error);
-  if (rc < 0 && !mill_mine_has_result(mining, error))
-    return -1;
+  for (size_t i = 0; i < n; i++) {
+    struct mill_series s = series[i];
+    if (!s.out)
+      continue;
+    s.count = before;
+    s.out = open_memstream(&text[i].bytes, &text[i].size);
+    if (!s.out || formats[s.format].add(&s, mining, rc < 0 ? NULL : error) < 0)
+      rc = s.out ? -1 : mill_fail(rc < 0 ? NULL : error, MILL_RESOURCES, "out of memory for a result");
+    if (s.out && fclose(s.out) != 0)
+      rc = mill_fail(rc < 0 ? NULL : error, MILL_RESOURCES, "out of memory for a result");
+  }
+  return rc;
+}
+
+/* What a result has added is written; rc is what has become of it. */
+static int finish(struct mill_series *s, int rc, struct mill_error *error)
+{
+  if (fflush(s->out) != 0 && rc == 0)
+    rc = mill_fail(error, MILL_RESOURCES, "%s: %s", s->out == stdout ? "standard output" : "the result", mill_text_errno(errno));
+  s->count++;
+  s->partial = rc < 0;
+  return rc;
+}
+
+int mill_series_put(struct mill_series *series, size_t n, const struct mill_series_text *text, int rc, struct mill_error *error)
+{
+  for (size_t i = 0; i < n; i++) {
+    if (!series[i].out)
+      continue;
+    fwrite(text[i].bytes, 1, text[i].size, series[i].out);
+    rc = finish(&series[i], rc, error);
+  }
+  return rc;
+}
+
+void mill_series_forget(struct mill_series_text *text, size_t n)
+{
+  for (size_t i = 0; i < n; i++) {
+    free(text[i].bytes);
+    text[i] = (struct mill_series_text){0};
+  }
+}
+
+int mill_series_add(struct mill_series *series, size_t n, const struct mill_mining *mining, int rc, struct mill_error *error)
+{
   for (size_t i = 0; i < n; i++) {
     if (!series[i].out)
       continue;
     if (formats[series[i].format].add(&series[i], mining, rc < 0 ? NULL : error) < 0)
       rc = -1;
-    if (fflush(series[i].out) != 0 && rc == 0)
-      rc = mill_fail(error, MILL_RESOURCES, "%s: %s", series[i].out == stdout ? "standard output" : "the result",
-                     mill_text_errno(errno));
-    series[i].count++;
-    series[i].partial = rc < 0;
+    rc = finish(&series[i], rc, error);
   }
   return rc;
+}
+
+int mill_series_run(struct mill_series *series, size_t n, struct mill_mining *mining, int quiet, struct mill_error *error)
+{
+  const int rc = mill_mine_run(mining, quiet, error);
+  return rc < 0 && !mill_mine_has_result(mining, error) ? -1 : mill_series_add(series, n, mining, rc, error);
 }
 
 int mill_series_mine(struct mill_series *series, size_t n, struct mill_mining *whole, uint64_t index, int quiet,

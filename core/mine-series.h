@@ -24,6 +24,20 @@ int mill_mine_run(struct mill_mining *mining, int quiet, struct mill_error *erro
    complete failed. */
 int mill_mine_has_result(const struct mill_mining *mining, const struct mill_error *error);
 
+/* What a result adds to one of the series. Zeroed before. */
+struct mill_series_text {
+  char *bytes;
+  size_t size;
+};
+/* Forms text[n] of a mining that was run, which ended with rc and has a result (mill_mine_has_result), `before` others being before it: of those
+   that are written to. Returns rc, or -1. Any thread. */
+int mill_series_form(const struct mill_series *series, size_t n, const struct mill_mining *mining, uint64_t before, int rc,
+                     struct mill_series_text *text, struct mill_error *error);
+/* Adds it to them; mill_series_add does both, without the text in memory. Return rc, or -1. */
+int mill_series_add(struct mill_series *series, size_t n, const struct mill_mining *mining, int rc, struct mill_error *error);
+int mill_series_put(struct mill_series *series, size_t n, const struct mill_series_text *text, int rc, struct mill_error *error);
+void mill_series_forget(struct mill_series_text *text, size_t n);
+
 /* Runs a mining, a window or a whole, with progress on standard error unless `quiet`, and adds its result to each of the series. What a
    limit or the user stops is added as far as it came, and the error is returned; what is written later is not the error. */
 int mill_series_run(struct mill_series *series, size_t n, struct mill_mining *mining, int quiet, struct mill_error *error);

@@ -394,6 +394,16 @@ done:
   return rc;
 }
 
+void mill_mining_take_log(struct mill_mining *live, struct mill_spike_log *log)
+{
+  live->log = log;
+}
+
+int mill_mining_on_gpu(const struct mill_mining *m)
+{
+  return m->miner != NULL;
+}
+
 int mill_mining_push(struct mill_mining *m, const struct mill_event *events, size_t n, struct mill_error *error)
 {
   if (!m->live)
@@ -425,6 +435,8 @@ static void forget(struct mill_mining *whole, uint64_t index, int64_t start)
     past++;
   whole->between += mill_windows_between(&whole->windows, s->event, past);
   mill_stream_drop(whole->stream, start);
+  if (whole->log)
+    mill_spike_log_drop(whole->log, start);
   if (index + 1 == whole->windows.count)
     note_between(whole, whole->between);
 }
@@ -439,7 +451,8 @@ int64_t mill_mining_window_stop(const struct mill_mining *m, uint64_t index)
   return mill_window_start(&m->windows, index) + m->windows.length;
 }
 
-int mill_mining_window(struct mill_mining *whole, uint64_t index, struct mill_mining **window, struct mill_error *error)
+static int open_window(struct mill_mining *whole, uint64_t index, struct mill_mining_slot *slot, struct mill_mining **window,
+                       struct mill_error *error)
 {
   const struct mill_windows *w = &whole->windows;
   struct mill_mining *m;
@@ -451,7 +464,9 @@ int mill_mining_window(struct mill_mining *whole, uint64_t index, struct mill_mi
     return -1;
   const int64_t start = mill_window_start(w, index);
   m->job = whole->job;
-  m->miner = whole->miner;
+  m->miner = slot ? slot->miner : whole->miner;
+  m->slot = slot;
+  m->log = whole->log;
   m->threads = whole->threads;
   m->dither = whole->dither;
   m->number = index + 1;
@@ -467,6 +482,18 @@ int mill_mining_window(struct mill_mining *whole, uint64_t index, struct mill_mi
 failed:
   mill_mining_free(m);
   return -1;
+}
+
+int mill_mining_window(struct mill_mining *whole, uint64_t index, struct mill_mining **window, struct mill_error *error)
+{
+  return open_window(whole, index, NULL, window, error);
+}
+
+int mill_mining_slot_window(struct mill_mining *whole, uint64_t index, struct mill_mining_slot *slot, struct mill_mining **window,
+                            struct mill_error *error)
+{
+  slot->account = (struct mill_memory_account){0};
+  return open_window(whole, index, slot, window, error);
 }
 
 void mill_mining_free(struct mill_mining *m)

@@ -6,16 +6,27 @@
 #include "cuda/miner.h"
 #include "episodes.h"
 #include "job.h"
+#include "memory.h"
 #include "occurrences.h"
 #include "significance.h"
 #include "stream.h"
+#include "threads.h"
 #include "truth.h"
 #include "windows.h"
+
+/* Where windows of a mining are mined one after the other, beside other slots: each has a thread of its own. */
+struct mill_mining_slot {
+  struct mill_miner *miner;           /* its own; that of the whole in the first slot; NULL: the CPU */
+  struct mill_team *team;
+  struct mill_memory_account account; /* of the window at hand */
+  int first;
+};
 
 struct mill_mining {
   struct mill_job *job;
   struct mill_stream *stream;
   struct mill_miner *miner;    /* the GPU that counts; NULL: the CPU does. Of a window: its whole's */
+  struct mill_spike_log *log;  /* of a live one, and its windows: the spikes on that GPU; NULL: they are not there */
   struct mill_mining *whole;   /* of a window: what it is of, whose the job is; else NULL */
   struct mill_windows windows; /* of the whole */
   uint64_t number;             /* of a window, from 1 */
@@ -28,6 +39,7 @@ struct mill_mining {
   int64_t first, last;
   uint64_t support;
   uint32_t threads;
+  struct mill_mining_slot *slot; /* of a window that is mined beside others; else NULL */
   int64_t dither; /* ticks */
   struct mill_episodes episodes;
   struct mill_occurrences *occurrences; /* NULL: not asked for */
@@ -39,6 +51,23 @@ struct mill_mining {
   int (*progress)(const struct mill_mining_progress *progress, void *self);
   void *self;
 };
+
+int mill_mining_on_gpu(const struct mill_mining *mining);
+/* Of a mining on a GPU, before spikes come: they are kept by their simulation on the GPU that counts, too. */
+void mill_mining_take_log(struct mill_mining *live, struct mill_spike_log *log);
+
+/* How many slots windows are best mined in: at least 1. */
+uint32_t mill_mining_slots(const struct mill_mining *whole);
+/* Opens slot `index` of `count` on the thread that will use it, or another one that does not go on with it. On failure there is nothing to
+   close. A slot is closed before the whole is freed. */
+int mill_mining_slot_open(struct mill_mining *whole, uint32_t index, uint32_t count, struct mill_mining_slot *slot,
+                          struct mill_error *error);
+void mill_mining_slot_close(struct mill_mining_slot *slot);
+/* While no window is at hand: gives back what it keeps of the device's memory. */
+void mill_mining_slot_shed(struct mill_mining_slot *slot);
+/* As mill_mining_window, of a whole that is no live one; run and freed by this thread before the slot has another one. */
+int mill_mining_slot_window(struct mill_mining *whole, uint64_t index, struct mill_mining_slot *slot, struct mill_mining **window,
+                            struct mill_error *error);
 
 /* Reads a job for `run --mine`, which names no spikes, and finds what is wrong with it as far as that can be told without a network. *job is
    to be freed. */

@@ -17,6 +17,10 @@
 static void measure(struct mill_mining *m)
 {
   uint64_t held = mill_memory_held(), peak = mill_memory_peak();
+  if (m->slot) {
+    m->memory_bytes = __atomic_load_n(&m->slot->account.peak, __ATOMIC_RELAXED);
+    return;
+  }
   uint64_t most = peak > m->peak_before ? peak : held;
   if (most > m->memory_before && most - m->memory_before > m->memory_bytes)
     m->memory_bytes = most - m->memory_before;
@@ -45,9 +49,11 @@ static int test(struct mill_mining *m, const struct mill_counting_setup *counter
   const struct mill_stream_info *info = &m->stream->info;
   const int stated = info->start != info->stop;
   const int64_t begin = info->start + 1, end = (int64_t)((uint64_t)info->start + m->duration);
+  struct mill_counting_setup here = *counter;
+  here.log = NULL; /* surrogates are not what was simulated */
   const struct mill_tests_setup setup = {.options = &m->job->significance,
                                          .episodes = &m->episodes,
-                                         .counting = *counter,
+                                         .counting = here,
                                          .tick_ps = info->tick_ps,
                                          .duration = m->duration,
                                          .begin = stated && begin < m->first ? begin : m->first,
@@ -67,12 +73,14 @@ static uint32_t device_batch(uint64_t events)
 static int search(struct mill_mining *m, struct mill_error *error)
 {
   const struct mill_job *job = m->job;
-  struct mill_team *team = NULL;
+  struct mill_team *team = m->slot ? m->slot->team : NULL;
   struct mill_counting *counting = NULL;
   int rc = -1;
   m->episodes.budget = job->memory / 2;
-  if (mill_team_create(m->threads, &team, error) < 0)
+  if (!team && mill_team_create(m->threads, &team, error) < 0)
     return -1;
+  const struct mill_stream_info *info = &m->stream->info;
+  const struct mill_miner_log log = {m->log, info->start, info->stop};
   const struct mill_counting_setup counter = {.plugin = job->counter.plugin,
                                               .params = job->counter.values,
                                               .event = m->stream->event,
@@ -84,7 +92,8 @@ static int search(struct mill_mining *m, struct mill_error *error)
                                               .threshold = m->support,
                                               .memory = job->memory - job->memory / 2,
                                               .team = team,
-                                              .miner = m->miner};
+                                              .miner = m->miner,
+                                              .log = m->log ? &log : NULL};
   if (mill_counting_open(&counter, &counting, error) < 0)
     goto done;
   measure(m);
@@ -100,7 +109,7 @@ static int search(struct mill_mining *m, struct mill_error *error)
                                            .repeats = job->repeats,
                                            .max_candidates = job->max_candidates,
                                            .memory = job->memory,
-                                           .workers = m->threads,
+                                           .workers = mill_team_size(team),
                                            .batch = m->miner ? device_batch(m->events) : 0,
                                            .begun = m->begun,
                                            .progress = on_progress,
@@ -114,7 +123,8 @@ static int search(struct mill_mining *m, struct mill_error *error)
   }
 done:
   mill_counting_close(counting);
-  mill_team_free(team);
+  if (!m->slot)
+    mill_team_free(team);
   return rc;
 }
 

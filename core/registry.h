@@ -35,6 +35,10 @@ struct mill_notes {
   size_t count;
 };
 void mill_notes_once(struct mill_notes *notes);
+/* Keeps the notes of this thread in the list from now on, all of them and in order, for mill_notes_give, which any thread may call. NULL ends
+   that. */
+void mill_notes_keep(struct mill_notes *notes);
+void mill_notes_give(const struct mill_notes *notes);
 void mill_notes_free(struct mill_notes *notes);
 /* What host->interrupted asks; NULL (default): nobody, it says 0. Set before plugins work. */
 void mill_interrupt_set(int (*asked)(void));

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/gpu.h"
 #include "mine-report.h"
+#include "mining-private.h"
 #include "output.h"
 #include "simulation.h"
 #include "text.h"
@@ -33,7 +35,19 @@ static void take(const struct mill_event *events, size_t n, void *self)
 
 /* ---- Opening ---- */
 
-static int open_mining(struct mill_live *live, const char *job, const char *source, const struct mill_simulation *sim,
+/* What a GPU simulates and counts does not go there again. */
+static int keep_on_device(struct mill_live *live, struct mill_simulation *sim, struct mill_error *error)
+{
+  struct mill_spike_log *log;
+  if (!mill_mining_on_gpu(live->mining))
+    return 0;
+  log = mill_gpu_keep_spikes(sim, error);
+  if (log)
+    mill_mining_take_log(live->mining, log);
+  return log ? 0 : -1;
+}
+
+static int open_mining(struct mill_live *live, const char *job, const char *source, struct mill_simulation *sim,
                        struct mill_error *error)
 {
   const struct mill_netfile *file = sim->file;
@@ -50,7 +64,9 @@ static int open_mining(struct mill_live *live, const char *job, const char *sour
                                         .seed = file->seed,
                                         .version = mill_version(),
                                         .config = sim->config};
-  return mill_mining_open_live(job, NULL, 0, source, &info, &live->mining, error);
+  if (mill_mining_open_live(job, NULL, 0, source, &info, &live->mining, error) < 0)
+    return -1;
+  return sim->gpu ? keep_on_device(live, sim, error) : 0;
 }
 
 static int open_places(struct mill_live *live, const char *job, const struct mill_options *how, const struct mill_simulation *sim,

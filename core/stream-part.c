@@ -8,6 +8,8 @@
 #include "memory.h"
 #include "stream-private.h"
 
+#define ASK_FROM (UINT64_C(1) << 20) /* bytes; for less the system is not asked what is free, which takes longer than a short window */
+
 int mill_stream_create(const char *name, const struct mill_stream_info *info, struct mill_stream **stream, struct mill_error *error)
 {
   *stream = mill_allocate("spike stream", 1, sizeof **stream);
@@ -25,7 +27,8 @@ int mill_stream_append(struct mill_stream *stream, const char *name, uint64_t *r
 {
   if (stream->count + n > *room) {
     const uint64_t more = 2 * (stream->count + n);
-    struct mill_event *bigger = mill_spikes_allocate(name, "keeping", more, sizeof *bigger, error);
+    struct mill_event *bigger = more < ASK_FROM / sizeof *bigger ? mill_allocate_or_fail(name, more, sizeof *bigger, error)
+                                                                 : mill_spikes_allocate(name, "keeping", more, sizeof *bigger, error);
     if (!bigger)
       return -1;
     if (stream->count)

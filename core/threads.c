@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "memory.h"
 #include "threads.h"
 
 #define SPINS 2000       /* while there is a processor for each thread: some 30 microseconds */
@@ -41,6 +42,7 @@ struct mill_team {
   void *self;
   pthread_mutex_t gate; /* held until the team is whole */
   struct worker *worker;
+  struct mill_memory_account *account; /* its creator's */
 };
 
 void mill_team_rest(void)
@@ -81,6 +83,7 @@ static void *worker_main(void *argument)
 {
   struct worker *worker = argument;
   struct mill_team *team = worker->team;
+  mill_memory_account(team->account);
   pthread_mutex_lock(&team->gate);
   pthread_mutex_unlock(&team->gate);
   for (;;) {
@@ -131,6 +134,8 @@ int mill_team_create(uint32_t count, struct mill_team **out, struct mill_error *
     free(team);
     return mill_fail(error, MILL_RESOURCES, "no memory for a team of %u threads", count);
   }
+  team->account = mill_memory_account(NULL);
+  mill_memory_account(team->account);
   team->spins = count <= mill_processors() ? SPINS : SPINS_CROWDED;
   pthread_mutex_init(&team->gate, NULL);
   int failure = start_workers(team, count);

@@ -32,6 +32,7 @@ check_PROGRAMS += \
   tests/gpu-golden \
   tests/gpu-networks \
   tests/gpu-results \
+  tests/gpu-stream \
   tests/gpu-surrogates \
   tests/gpu-plastic \
   tests/gpu-values \
@@ -91,6 +92,8 @@ test_scripts = \
   tests/gpu-mine.test \
   tests/gpu-rules.test \
   tests/gpu-run.test \
+  tests/gpu-run-mine.test \
+  tests/gpu-windows.test \
   tests/hashes.test \
   tests/hostile.test \
   tests/info-device.test \
@@ -257,10 +260,13 @@ CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/gpu-networks \
   tests/gpu-results \
   tests/gpu-surrogates \
+  tests/gpu-stream \
+  tests/gpu-run-mine.test \
   tests/gpu-auto.test \
   tests/gpu-plastic \
   tests/gpu-values \
   tests/gpu-errors.test \
+  tests/gpu-windows.test \
   tests/formats-foreign \
   tests/checkpoint.test \
   tests/commands.test \

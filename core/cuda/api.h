@@ -70,6 +70,7 @@ enum {
   F(download, cuMemcpyDtoH_v2, (void *to, mill_cu_address from, size_t bytes))                                                   \
   F(upload_async, cuMemcpyHtoDAsync_v2, (mill_cu_address to, const void *from, size_t bytes, mill_cu_stream stream))             \
   F(download_async, cuMemcpyDtoHAsync_v2, (void *to, mill_cu_address from, size_t bytes, mill_cu_stream stream))                 \
+  F(copy_async, cuMemcpyDtoDAsync_v2, (mill_cu_address to, mill_cu_address from, size_t bytes, mill_cu_stream stream))           \
   F(fill_async, cuMemsetD8Async, (mill_cu_address to, unsigned char value, size_t bytes, mill_cu_stream stream))                 \
   F(stream_create, cuStreamCreate, (mill_cu_stream *stream, unsigned flags))                                                     \
   F(stream_destroy, cuStreamDestroy_v2, (mill_cu_stream stream))                                                                 \

@@ -268,6 +268,7 @@ void mill_gpu_free(struct mill_simulation *sim)
     if (gpu->module)
       call->module_unload(gpu->module);
     mill_maker_close(&gpu->maker);
+    mill_spike_log_free(gpu->log);
     mill_cuda_close(gpu->cuda);
   }
   for (uint32_t i = 0; gpu->length && i < sim->network.projection_count; i++)

@@ -178,6 +178,24 @@ static void work(void *self, uint32_t worker)
   }
 }
 
+struct mill_spike_log *mill_gpu_keep_spikes(struct mill_simulation *sim, struct mill_error *error)
+{
+  struct mill_gpu *gpu = sim->gpu;
+  gpu->log = mill_spike_log_create(gpu->cuda, gpu->stream, sim->network.neurons);
+  if (!gpu->log)
+    mill_fail(error, MILL_RESOURCES, "out of memory");
+  return gpu->log;
+}
+
+/* The lists stay there until the stream comes to the half's next batch, which is behind this copy. */
+static void log_batch(struct mill_simulation *sim, uint32_t h, uint32_t epochs)
+{
+  struct mill_gpu *gpu = sim->gpu;
+  const struct mill_gpu_half *half = &gpu->half[h];
+  mill_spike_log_add(gpu->log, gpu->net.spike + h * gpu->net.capacity * sizeof *half->spike, half->result->count, epochs, sim->step,
+                     gpu->net.epoch_steps);
+}
+
 int mill_gpu_take(struct mill_simulation *sim, uint32_t h, struct mill_error *error)
 {
   struct mill_gpu *gpu = sim->gpu;
@@ -191,6 +209,8 @@ int mill_gpu_take(struct mill_simulation *sim, uint32_t h, struct mill_error *er
     return -1;
   for (uint32_t e = 0; e < batch.epochs; e++)
     total += half->result->count[e];
+  if (gpu->log)
+    log_batch(sim, h, batch.epochs);
   if (total > half->landing && land(gpu, h, total, error) < 0)
     return -1;
   spike = half->spike;

@@ -10,6 +10,7 @@
 #include "cuda/device.h"
 #include "order.h"
 #include "cuda/maker.h"
+#include "cuda/spike-log.h"
 #include "simulation.h"
 
 /* A kernel of the epoch, ready to be launched. */
@@ -75,6 +76,7 @@ struct mill_gpu {
   mill_cu_address *real;             /* [projections] initial weights of plastic ones that were made on the device, until they are a column */
   mill_cu_address *edge;             /* [projections] made->edge of those whose list has weights or delays, until both are stored */
   uint32_t **length;                 /* [projections] synapses of each row, NULL when nobody will ask */
+  struct mill_spike_log *log;        /* NULL: nobody wants one */
   double connect_s;                  /* that making synapses on the device took */
 };
 
@@ -163,6 +165,9 @@ int mill_gpu_results_build(struct mill_simulation *simulation, struct mill_error
 void mill_gpu_results_free(struct mill_simulation *simulation);
 int mill_gpu_landing(struct mill_gpu *gpu, uint32_t half, uint64_t spikes, struct mill_error *error);
 int mill_gpu_take(struct mill_simulation *simulation, uint32_t half, struct mill_error *error);
+
+/* From now on spikes are kept on the device, too, once and before the first step: for a miner there. The log is the simulation's. */
+struct mill_spike_log *mill_gpu_keep_spikes(struct mill_simulation *simulation, struct mill_error *error);
 
 /* Of gpu-run.c, for the graphs: launches the kernels of the epoch in `slot`. */
 int mill_gpu_launch(struct mill_gpu *gpu, uint32_t slot, uint32_t steps, struct mill_error *error);

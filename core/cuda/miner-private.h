@@ -36,6 +36,7 @@ struct mill_miner {
   struct mill_cuda *cuda;
   mill_cu_stream stream;
   mill_cu_module module[2]; /* for times of 64 and of 32 bits */
+  struct mill_program_image image[2]; /* that they were loaded from */
   int narrow;               /* the one in use */
   int wide;                 /* 1: never that for 32 bits */
   struct mill_device_kernel *kernel;
@@ -64,5 +65,18 @@ struct mill_miner_piece {
 
 /* For a counter that takes candidates from the device: waits for all that was asked for before, and for these pieces, each up to a multiple of 64 bytes of MILL_MINER_BACK. */
 int mill_miner_fetch(struct mill_miner *miner, struct mill_miner_piece *piece, uint32_t pieces, struct mill_error *error);
+
+/* Room for so many bytes of pinned memory, until what the stream has to do is done; *stage is NULL when there is not so much of it, and the
+   stream is idle then. */
+int mill_miner_stage(struct mill_miner *miner, uint64_t bytes, char **stage, struct mill_error *error);
+
+/* Starts a kernel of 256 threads a block; the first entries of a table become the sums of those before each. */
+int mill_miner_launch(struct mill_miner *miner, const char *name, uint32_t blocks, uint32_t shared, void **argument,
+                      struct mill_error *error);
+int mill_miner_scan(struct mill_miner *miner, mill_cu_address table, uint32_t entries, struct mill_error *error);
+
+/* Of miner-log.c: makes times and types of a log. */
+int mill_miner_take_log(struct mill_miner *miner, const struct mill_counter_input *input, const struct mill_miner_log *log,
+                        struct mill_error *error);
 
 #endif

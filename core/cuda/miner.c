@@ -50,8 +50,8 @@ int mill_miner_compile(struct mill_compiler *compiler, const struct mill_plugin 
   memcpy(header, mill_device_text, mill_device_text_count * sizeof *header);
   header[mill_device_text_count] = (struct mill_program_text){file, text};
   if (mill_text_format(main_text, sizeof main_text,
-                       "#define MILL_TIME %s\n#include <spikemill/device-counter.h>\n#include \"core/cuda/kernel.cu\"\n%s"
-                       "#include \"%s\"\n",
+                       "#define MILL_TIME %s\n#include <spikemill/device-counter.h>\n#include \"core/cuda/kernel.cu\"\n"
+                       "#include \"core/cuda/stream.cu\"\n#include \"core/cuda/log.cu\"\n%s#include \"%s\"\n",
                        narrow ? "int32_t" : "int64_t", mill_miner_there_of(plugin) ? "#include \"core/cuda/candidates.cu\"\n" : "",
                        file) >= (int)sizeof main_text) {
     mill_fail(error, MILL_USAGE, "counter `%s`: the name of its text is too long", plugin->name);
@@ -79,18 +79,15 @@ int mill_miner_is_narrow(int64_t first, int64_t last)
 
 int mill_miner_load(struct mill_miner *m, int narrow, struct mill_error *error)
 {
-  struct mill_program_image image = {0};
-  int rc;
   m->narrow = narrow = narrow != 0;
+  struct mill_program_image *image = &m->image[narrow];
   if (m->module[narrow])
     return 0;
-  if (mill_cuda_attach(m->cuda, error) < 0)
+  if (mill_cuda_attach(m->cuda, error) < 0 ||
+      (!image->bytes &&
+       mill_miner_compile(NULL, m->plugin, narrow, m->cuda->properties.major, m->cuda->properties.minor, image, error) < 0))
     return -1;
-  rc = mill_miner_compile(NULL, m->plugin, narrow, m->cuda->properties.major, m->cuda->properties.minor, &image, error);
-  if (rc == 0)
-    rc = mill_cuda_check(m->cuda, m->cuda->call.module_load(&m->module[narrow], image.bytes), "loading the program", error);
-  free(image.bytes);
-  return rc;
+  return mill_cuda_check(m->cuda, m->cuda->call.module_load(&m->module[narrow], image->bytes), "loading the program", error);
 }
 
 /* ---- What the plugin calls ------------------------------------------------------------------------------------------------ */
@@ -192,8 +189,7 @@ static int wait_for(struct mill_miner *m, struct mill_error *error)
   return mill_cuda_check(m->cuda, m->cuda->call.stream_synchronize(m->stream), "counting on the GPU", error);
 }
 
-/* Room for so many bytes of pinned memory; NULL when there is not so much of it, and the stream is idle then. */
-static int take_stage(struct mill_miner *m, uint64_t bytes, char **stage, struct mill_error *error)
+int mill_miner_stage(struct mill_miner *m, uint64_t bytes, char **stage, struct mill_error *error)
 {
   const uint64_t need = (bytes + 63) / 64 * 64;
   *stage = NULL;
@@ -212,7 +208,7 @@ static int upload(void *self, uint64_t to, const void *from, uint64_t bytes, str
   char *stage;
   if (!bytes)
     return 0;
-  if (take_stage(m, bytes, &stage, error) < 0)
+  if (mill_miner_stage(m, bytes, &stage, error) < 0)
     return -1;
   if (!stage)
     return mill_cuda_upload(m->cuda, to, from, bytes, error);
@@ -224,7 +220,7 @@ static int download(void *self, void *to, uint64_t from, uint64_t bytes, struct 
 {
   struct mill_miner *m = self;
   char *stage;
-  if (take_stage(m, bytes, &stage, error) < 0)
+  if (mill_miner_stage(m, bytes, &stage, error) < 0)
     return -1;
   if (!stage)
     return mill_cuda_download(m->cuda, to, from, bytes, error);
@@ -366,6 +362,32 @@ int mill_miner_open(const struct mill_plugin *plugin, struct mill_miner **out, s
   return 0;
 }
 
+int mill_miner_open_like(const struct mill_miner *like, struct mill_miner **out, struct mill_error *error)
+{
+  if (mill_miner_open(like->plugin, out, error) < 0)
+    return -1;
+  for (int narrow = 0; narrow < 2; narrow++) {
+    const struct mill_program_image *from = &like->image[narrow];
+    struct mill_program_image *image = &(*out)->image[narrow];
+    if (!from->bytes)
+      continue;
+    *image = *from;
+    image->bytes = malloc(from->size);
+    if (!image->bytes) {
+      mill_miner_close(*out);
+      *out = NULL;
+      return mill_fail(error, MILL_RESOURCES, "out of memory for a program");
+    }
+    memcpy(image->bytes, from->bytes, from->size);
+  }
+  return 0;
+}
+
+int mill_miner_is_limited(const struct mill_miner *m)
+{
+  return m->cuda->limit != UINT64_MAX;
+}
+
 int mill_miner_attach(const struct mill_miner *m, struct mill_error *error)
 {
   return mill_cuda_attach(m->cuda, error);
@@ -379,14 +401,24 @@ void mill_miner_end(struct mill_miner *m)
     release(m, m->block->address);
 }
 
+void mill_miner_shed(struct mill_miner *m)
+{
+  mill_miner_end(m);
+  release_spare(m);
+  for (int i = 0; i < MILL_MINER_ARRAYS; i++) {
+    mill_cuda_release(m->cuda, m->array[i]);
+    m->array[i] = 0;
+    m->room[i] = 0;
+  }
+}
+
 void mill_miner_close(struct mill_miner *m)
 {
   if (!m)
     return;
   if (m->cuda) {
     const struct mill_cuda_driver *call = &m->cuda->call;
-    mill_miner_end(m);
-    release_spare(m);
+    mill_miner_shed(m);
     for (int narrow = 0; narrow < 2; narrow++)
       if (m->module[narrow])
         (void)call->module_unload(m->module[narrow]);
@@ -402,6 +434,8 @@ void mill_miner_close(struct mill_miner *m)
     free(k);
   }
   mill_cuda_close(m->cuda);
+  free(m->image[0].bytes);
+  free(m->image[1].bytes);
   free(m);
 }
 

@@ -77,6 +77,12 @@ static const unsigned char stimuli[] = {
 static const unsigned char kernel[] = {
 #include "core/cuda/kernel.cu_text"
     END};
+static const unsigned char stream[] = {
+#include "core/cuda/stream.cu_text"
+    END};
+static const unsigned char log_text[] = {
+#include "core/cuda/log.cu_text"
+    END};
 static const unsigned char model[] = {
 #include "core/cuda/model.cu_text"
     END};
@@ -121,6 +127,8 @@ const struct mill_program_text mill_device_text[] = {
     {"core/cuda/prelude.cu", (const char *)prelude},
     {"core/cuda/stimuli.cu", (const char *)stimuli},
     {"core/cuda/kernel.cu", (const char *)kernel},
+    {"core/cuda/stream.cu", (const char *)stream},
+    {"core/cuda/log.cu", (const char *)log_text},
     {"core/cuda/model.cu", (const char *)model},
     {"core/cuda/forget.cu", (const char *)forget},
     {"core/cuda/rule.cu", (const char *)rule},

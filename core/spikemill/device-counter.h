@@ -1,6 +1,6 @@
-/* A stream and candidates on a device, as the text of an episode counter sees them: struct mill_counter_input, uploaded by the host, and what
-   its sieve (core/cuda/candidates.cu) makes there. Structs that one side fills and the other reads, so they hold only 32- and 64-bit numbers and
-   addresses.
+/* A stream and candidates on a device, as the text of an episode counter sees them: struct mill_counter_input, made there of times and types, and
+   what its sieve (core/cuda/candidates.cu) makes there. Structs that one side fills and the other reads, so they hold only 32- and 64-bit
+   numbers and addresses.
 
    In a program for a device MILL_TIME is the type of times: int32_t, ticks since the first event, when no two events are 2^31 - 1 or more
    ticks apart, else int64_t, ticks as the recording has them. Bounds of intervals are of the same type; one that is beyond it is its

@@ -338,6 +338,8 @@ int cuCtxSynchronize(void)
 __attribute__((destructor)) static void at_exit(void)
 {
   const char *strict = getenv("EMULATOR_STRICT");
+  if (emu_setting("EMULATOR_SENT", 0))
+    emu_say("%llu bytes were sent", (unsigned long long)emu_sent_all());
   check_alive("at exit");
   if (strict && *strict && retained) {
     emu_say("at exit, the context is still retained");

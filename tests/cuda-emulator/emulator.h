@@ -93,7 +93,11 @@ void emu_set_join(struct emu_set *set, const struct emu_set *other);
 void emu_set_one(struct emu_set *set, unsigned item);
 void emu_set_free(struct emu_set *set);
 
-enum emu_kind { EMU_UPLOAD, EMU_DOWNLOAD, EMU_FILL, EMU_LAUNCH, EMU_GRAPH };
+/* Bytes that the host has sent in copies. */
+void emu_sent(uint64_t bytes);
+uint64_t emu_sent_all(void);
+
+enum emu_kind { EMU_UPLOAD, EMU_DOWNLOAD, EMU_COPY, EMU_FILL, EMU_LAUNCH, EMU_GRAPH };
 struct emu_operation {
   enum emu_kind kind;
   mill_cu_address device;

@@ -107,6 +107,10 @@ static void operate(const struct emu_operation *q)
     code = EMU_ILLEGAL_ADDRESS;
   else if (q->kind == EMU_UPLOAD)
     memcpy(device, q->host, q->bytes);
+  else if (q->kind == EMU_COPY && !emu_reaches((mill_cu_address)(uintptr_t)q->host, q->bytes))
+    code = EMU_ILLEGAL_ADDRESS;
+  else if (q->kind == EMU_COPY)
+    memmove(device, q->host, q->bytes);
   else if (q->kind == EMU_DOWNLOAD)
     memcpy(q->host, device, q->bytes);
   else

@@ -27,7 +27,17 @@ struct block {
   uint64_t bytes, counted;
 };
 static struct block *device_blocks, *host_blocks;
-static uint64_t held;
+static uint64_t held, sent;
+
+void emu_sent(uint64_t bytes)
+{
+  sent += bytes;
+}
+
+uint64_t emu_sent_all(void)
+{
+  return sent;
+}
 
 static uint64_t capacity(void)
 {
@@ -218,6 +228,8 @@ int cuMemcpyHtoD_v2(mill_cu_address to, const void *from, size_t bytes)
     code = EMU_INVALID_VALUE;
   if (!code && bytes && !(code = emu_legacy_wait()))
     memcpy((void *)(uintptr_t)to, from, bytes);
+  if (!code)
+    emu_sent(bytes);
   return emu_leave(code);
 }
 

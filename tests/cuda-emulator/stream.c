@@ -148,10 +148,12 @@ static int copy(enum emu_kind kind, mill_cu_address device, void *host, uint64_t
   if (!code && s->capture && s->capture->spoiled)
     code = EMU_CAPTURE_INVALIDATED;
   if (!code && bytes) {
-    pageable = kind != EMU_FILL && !emu_pinned(host, bytes);
+    pageable = kind != EMU_FILL && kind != EMU_COPY && !emu_pinned(host, bytes);
     /* Ordinary host memory is read before the call returns, and has been written to when it returns. */
     if (pageable && kind == EMU_UPLOAD && !s->capture && emu_setting("EMULATOR_LAZY", 0))
       q.host = q.owned = memcpy(emu_more(NULL, bytes), host, bytes);
+    if (kind == EMU_UPLOAD)
+      emu_sent(bytes);
     give(s, &q, pageable && kind == EMU_DOWNLOAD);
   }
   return emu_leave(code);
@@ -165,6 +167,11 @@ int cuMemcpyHtoDAsync_v2(mill_cu_address to, const void *from, size_t bytes, mil
 int cuMemcpyDtoHAsync_v2(void *to, mill_cu_address from, size_t bytes, mill_cu_stream stream)
 {
   return copy(EMU_DOWNLOAD, from, to, bytes, 0, stream);
+}
+
+int cuMemcpyDtoDAsync_v2(mill_cu_address to, mill_cu_address from, size_t bytes, mill_cu_stream stream)
+{
+  return copy(EMU_COPY, to, (void *)(uintptr_t)from, bytes, 0, stream);
 }
 
 int cuMemsetD8Async(mill_cu_address to, unsigned char value, size_t bytes, mill_cu_stream stream)

@@ -303,6 +303,14 @@ int cuMemcpyDtoHAsync_v2(void *to, mill_cu_address from, size_t bytes, mill_cu_s
   return 0;
 }
 
+int cuMemcpyDtoDAsync_v2(mill_cu_address to, mill_cu_address from, size_t bytes, mill_cu_stream stream)
+{
+  (void)stream;
+  BEGIN_IN_CONTEXT(copy_async);
+  memcpy(at(to), at(from), bytes);
+  return 0;
+}
+
 int cuMemsetD8Async(mill_cu_address to, unsigned char value, size_t bytes, mill_cu_stream stream)
 {
   (void)stream;
