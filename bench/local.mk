@@ -11,6 +11,10 @@ bench_sections = \
   bench/sections/gpu-chunks \
   bench/sections/gpu-construction \
   bench/sections/gpu-delivery \
+  bench/sections/gpu-mining-levels \
+  bench/sections/gpu-mining-methods \
+  bench/sections/gpu-mining-two-pass \
+  bench/sections/gpu-mining-windows \
   bench/sections/gpu-plasticity \
   bench/sections/gpu-setup \
   bench/sections/gpu-significance \
@@ -22,4 +26,4 @@ bench_sections = \
   bench/sections/supports \
   bench/sections/threads
 EXTRA_DIST += bench/report bench/bench.h bench/draw.py bench/sections/measure.py bench/sections/peers.py $(bench_sections)
-EXTRA_PROGRAMS += bench/few-candidates bench/gpu-mining bench/gpu-rows
+EXTRA_PROGRAMS += bench/few-candidates bench/gpu-rows bench/mining-levels bench/mining-methods

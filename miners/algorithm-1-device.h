@@ -7,11 +7,12 @@
 #include "tiles-device.h"
 
 #define NO_COUNT UINT32_MAX
-#define LIST 16u            /* times of a list in shared memory, at most */
-#define MAP_MACHINES 16u    /* of a segment, as in algorithm-1.cu */
-#define MAP_LEAST 64u       /* events of a segment, when their number is ours to choose */
-#define MAP_MOST (1u << 10) /* segments, likewise */
-#define MAP_EACH 256u       /* candidates times segments for each multiprocessor, likewise */
+#define LIST 16u             /* times of a list in shared memory, at most, */
+#define LIST_MOST (1u << 31) /* and of any list */
+#define MAP_MACHINES 16u     /* of a segment, as in algorithm-1.cu */
+#define MAP_LEAST 64u        /* events of a segment, when their number is ours to choose */
+#define MAP_MOST (1u << 10)  /* segments, likewise */
+#define MAP_EACH 256u        /* candidates times segments for each multiprocessor, likewise */
 #define TUPLE_BYTES 8u
 
 struct a1 {
@@ -65,7 +66,7 @@ static inline int a1_room(struct a1 *a, uint32_t count, struct mill_error *error
   return a->again ? 0 : host->fail(error, MILL_RESOURCES, "no memory for a batch of %u candidates", count);
 }
 
-/* A power of two that no list of these candidates can exceed: the most events of a type within the high bound of an interval. */
+/* A power of two that no list of these candidates can exceed, or LIST_MOST: the most events of a type within the high bound of an interval. */
 static inline uint32_t a1_longest(const struct a1 *a, const struct mill_candidates *c, const uint32_t *which, uint32_t count)
 {
   uint32_t most = 1, power = 1;
@@ -78,7 +79,7 @@ static inline uint32_t a1_longest(const struct a1 *a, const struct mill_candidat
       most = bound > most ? bound : most;
     }
   }
-  while (power < most)
+  while (power < most && power < LIST_MOST)
     power *= 2;
   return power;
 }
@@ -130,6 +131,9 @@ static inline int ptpe_with_long_lists(struct a1 *a, const struct mill_candidate
     batch.count = count - done < at_once ? count - done : at_once;
     if (ptpe_launch(a, batch, bytes, t->counts.address, error) || tiles_fetch(t, which + done, batch.count, counts, error))
       return -1;
+    for (uint32_t i = 0; i < batch.count; i++)
+      if (counts[which[done + i]] == NO_COUNT)
+        return t->host->fail(error, MILL_RESOURCES, "more than %u events of a type within reach of one event", LIST_MOST);
   }
   return 0;
 }

@@ -1,5 +1,7 @@
 /* Counters on a GPU against brute force over all occurrences and against the reference on the CPU: on small cases with known counts, on random
-   streams, and on longer ones. Runs on a real GPU when there is one, else on the emulator. SPIKEMILL_LONG=1, or a real one: more streams. */
+   streams, by themselves and many at a time, and on longer ones. Runs on a real GPU when there is one, else on the emulator. SPIKEMILL_LONG=1, or
+   a real one: more streams. BATCHES=FIRST:COUNT: so many batches of 256 random streams, and nothing else; a million streams are batches 0 to
+   3906, which several processes can share. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
@@ -19,7 +21,10 @@ static const struct contestant {
     [A2] = {"a2", 1, 0, 0},
 };
 #include "contest.h"
+#include "batches.h"
 #include "cuda/miner-private.h"
+
+enum { BATCH_STREAMS = 256 };
 
 static int longer;
 
@@ -264,21 +269,32 @@ static void restart(void)
 
 int main(void)
 {
+  unsigned long first, count;
+  int used = 0;
+  const char *batches = getenv("BATCHES");
   plan_later();
+  if (batches && (sscanf(batches, "%lu:%lu%n", &first, &count, &used) != 2 || batches[used] || !count))
+    bail("BATCHES = %s; expected FIRST:COUNT", batches);
   const enum gpu gpu = gpu_find();
   if (gpu == GPU_NONE)
     return done_testing();
   longer = gpu == GPU_REAL || getenv("SPIKEMILL_LONG");
   contest_open();
   open_miners();
+  if (batches) {
+    random_batches(first, count, BATCH_STREAMS);
+    goto done;
+  }
   known_cases();
   random_streams("brute force", 1000000, longer ? 100000 : 2000, 14, 6, 1, 0);
   random_streams("each other", 1000000, longer ? 2000 : 100, 600, 6, 0, 0);
+  random_batches(0, longer ? 40 : 4, longer ? BATCH_STREAMS : 10);
   long_streams();
   long_lists();
   deepest_level();
   restart();
   cache_size();
+done:
   for (int c = 0; c < COUNTERS; c++)
     mill_miner_close(miner[c]);
   contest_close();

@@ -29,6 +29,7 @@ check_PROGRAMS += \
   tests/gpu-maker \
   tests/gpu-candidates \
   tests/gpu-counters \
+  tests/gpu-extremes \
   tests/gpu-golden \
   tests/gpu-networks \
   tests/gpu-results \
@@ -94,6 +95,7 @@ test_scripts = \
   tests/gpu-run.test \
   tests/gpu-run-mine.test \
   tests/gpu-windows.test \
+  tests/gpu-sanitizers.test \
   tests/hashes.test \
   tests/hostile.test \
   tests/info-device.test \
@@ -108,6 +110,7 @@ test_scripts = \
 
 TESTS += $(check_PROGRAMS) $(test_scripts)
 test_headers = \
+  tests/batches.h \
   tests/chain.h \
   tests/contest.h \
   tests/bands.h \
@@ -257,6 +260,7 @@ CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/gpu-maker \
   tests/gpu-candidates \
   tests/gpu-counters \
+  tests/gpu-extremes \
   tests/gpu-networks \
   tests/gpu-results \
   tests/gpu-surrogates \

@@ -5,8 +5,9 @@ prints a picture's place and its data, from which ../draw.py draws it.
 
 Environment, for the sections whose names begin with gpu:
   BENCH_BACKEND=cpu        tries them where there is no GPU
-  BENCH_SIZES="20e3 1e6"   synapses, in place of their own list
-  BENCH_MS=200             biological time of a run
+  BENCH_SIZES="20e3 1e6"   synapses or candidates, in place of their own list
+  BENCH_MS=200             biological time of a run, or of the recording Sym26
+  BENCH_STREAMS=sym26      recordings, in place of their own list
   BENCH_KEEP=FILE          keeps what is measured there, and does not measure again what it finds, so that a section may be measured in
                            several calls
   BENCH_SECONDS=300        measures no more after that time, and leaves out what is missing
@@ -109,6 +110,33 @@ def test_stream(support, *options):
         skip("SPIKEMILL_DATA does not name the folder of the reference data")
     stream = os.path.join(DATA, "stream-new-1.csv")
     return [stream, "--columns", "type,time_ms", "--support", str(support), "--intervals", INTERVALS, *options]
+
+
+def recordings(*default):
+    """Those of BENCH_STREAMS, or of the list, by name, with the files and their columns (or "-"): stream-new-1, the mining authors' test
+    stream; culture 2-1-20, a recording of 45 minutes from 60 electrodes in a culture; sym26, which is made here."""
+    files = {"stream-new-1": ("stream-new-1.csv", "type,time_ms"), "culture": ("wagenaar_2-1-20.spk.txt", "-")}
+    found = {}
+    for name in os.environ.get("BENCH_STREAMS", " ".join(default)).split():
+        if name == "sym26":
+            found[name] = os.path.join(TMP, "sym26.smk"), "-"
+            spikemill("generate", ["sym26", "--duration", f"{duration(60000):g}", "-o", found[name][0]])
+            continue
+        if not DATA or not os.path.exists(os.path.join(DATA, files[name][0])):
+            skip("SPIKEMILL_DATA does not name a folder with " + files[name][0])
+        found[name] = os.path.join(DATA, files[name][0]), files[name][1]
+    return found
+
+
+def program(name, *arguments):
+    """The lines of a measuring program of bench/, which is built when it is called, as lists of words. With BENCH_KEEP, what is there."""
+    def run():
+        run_program(["make", "-s", f"bench/{name}"])
+        os.environ.setdefault("SPIKEMILL_PLUGIN_PATH", os.pathsep.join(os.path.abspath(p) for p in ("miners/.libs", "plugins/.libs")))
+        return [line.split() for line in run_program([f"bench/{name}", *arguments]).splitlines()]
+
+    note([f"bench/{name}", *arguments])
+    return kept(as_typed([name, *arguments]), run)
 
 
 def network(name, *options):
