@@ -45,7 +45,7 @@ static int64_t count(const struct mill_plugin *plugin, const void *params, uint6
                      struct mill_error *error)
 {
   const struct mill_counting_setup setup = {plugin,   params,    event, EVENTS, TYPES, MILL_TIES_ORDER,
-                                            interval, INTERVALS, 1,     memory, team, NULL};
+                                            interval, INTERVALS, 1,     memory, team, NULL, NULL};
   const uint64_t host = UINT64_C(28) * EVENTS + 4 * (TYPES + 1), before = mill_memory_held();
   const uint32_t half = COUNT / 2;
   struct mill_counting *counting;

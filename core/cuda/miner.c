@@ -31,6 +31,11 @@ struct mill_counter_device mill_miner_calls(const struct mill_plugin *plugin)
   return calls;
 }
 
+const struct mill_counter_there *mill_miner_there_of(const struct mill_plugin *plugin)
+{
+  return mill_miner_device_of(plugin) ? mill_miner_calls(plugin).there : NULL;
+}
+
 /* ---- The program ---------------------------------------------------------------------------------------------------------- */
 
 int mill_miner_compile(struct mill_compiler *compiler, const struct mill_plugin *plugin, int narrow, int major, int minor,
