@@ -255,7 +255,7 @@ static uint64_t count_case(int c, const struct mill_event *event, uint32_t n, co
   const struct parameters parameters = {0, NULL};
   struct mill_counting_setup setup = {
       plugin[c],         &parameters, event, n, 26, ties, episode->gap, episode->length - 1, 1, memory_of(c, memory, n, threads),
-      team[threads - 1], miner[c]};
+      team[threads - 1], miner[c], NULL};
   uint64_t count = 0;
   uint32_t interval[BRUTE_NODES], parent = 0;
   if (mill_counting_open(&setup, &counting, &error))

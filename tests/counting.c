@@ -58,7 +58,7 @@ static struct mill_team *team;
 static struct mill_counting_setup setup_of(const struct mill_event *event, uint64_t events, uint32_t types, int ties)
 {
   static const struct mill_interval interval[2] = {{0, 5}, {5, 10}};
-  return (struct mill_counting_setup){&fake_plugin, NULL, event, events, types, ties, interval, 2, 3, 1000, team, NULL};
+  return (struct mill_counting_setup){&fake_plugin, NULL, event, events, types, ties, interval, 2, 3, 1000, team, NULL, NULL};
 }
 
 static int same(const uint32_t *got, const uint32_t *want, size_t n)

@@ -35,7 +35,7 @@ static int64_t count(const struct mill_plugin *plugin, const void *params, const
   brute_read_episode(text, &episode);
   for (uint32_t i = 0; i < BRUTE_NODES; i++)
     interval[i] = i;
-  const struct mill_counting_setup setup = {plugin, params, event, n, 26, ties, episode.gap, episode.length - 1, 1, 1 << 20, team, NULL};
+  const struct mill_counting_setup setup = {plugin, params, event, n, 26, ties, episode.gap, episode.length - 1, 1, 1 << 20, team, NULL, NULL};
   const struct mill_candidates candidate = {episode.length, 1, 0, episode.type, interval, &parent, 1, 1};
   if (mill_counting_open(&setup, &counting, error))
     bail("%s", error->text);
@@ -137,7 +137,7 @@ static void many_tuples(void)
   uint64_t found = 0;
   for (uint32_t i = 0; i < EVENTS; i++)
     event[i] = (struct mill_event){.tick = i, .unit = i % 2};
-  const struct mill_counting_setup setup = {ours, &params, event, EVENTS, 2, MILL_TIES_ORDER, &gap, 1, 1, 1 << 20, team, NULL};
+  const struct mill_counting_setup setup = {ours, &params, event, EVENTS, 2, MILL_TIES_ORDER, &gap, 1, 1, 1 << 20, team, NULL, NULL};
   if (mill_counting_open(&setup, &counting, &error) || mill_counting_count(counting, &candidate, &found, &error))
     bail("%s", error.text);
   mill_counting_close(counting);
@@ -153,7 +153,7 @@ static int64_t count_pairs(const struct mill_event *event, uint32_t events, int6
   const struct mill_interval gap = {3, high};
   const struct ours params = {segments};
   const struct mill_candidates candidates = {2, PAIRS, 0, type, interval, parent, 1, PAIRS};
-  const struct mill_counting_setup setup = {ours, &params, event, events, TYPES, MILL_TIES_ORDER, &gap, 1, 1, memory, team, NULL};
+  const struct mill_counting_setup setup = {ours, &params, event, events, TYPES, MILL_TIES_ORDER, &gap, 1, 1, memory, team, NULL, NULL};
   struct mill_counting *counting;
   int64_t held = -1;
   for (uint32_t k = 0; k < PAIRS; k++) {
@@ -217,7 +217,7 @@ static void bad_segments(void)
   static const struct mill_event event[] = {{.tick = 0, .unit = 0}};
   const struct mill_interval gap = {0, 1};
   const struct ours params = {12};
-  const struct mill_counting_setup setup = {ours, &params, event, 1, 1, MILL_TIES_ORDER, &gap, 1, 1, 1 << 20, team, NULL};
+  const struct mill_counting_setup setup = {ours, &params, event, 1, 1, MILL_TIES_ORDER, &gap, 1, 1, 1 << 20, team, NULL, NULL};
   struct mill_counting *counting;
   struct mill_error error = {.text = ""};
   ok(mill_counting_open(&setup, &counting, &error) && error.status == MILL_USAGE, "segments that are no power of two are refused");

@@ -215,7 +215,7 @@ static void long_stream(void)
       uint64_t count = 0;
       brute_read_episode(episodes[i], &e);
       const struct mill_counting_setup setup = {
-          plugin, NULL, event, EVENTS, TYPES, strict ? MILL_TIES_STRICT : MILL_TIES_ORDER, e.gap, e.length - 1, 1, 0, team, NULL};
+          plugin, NULL, event, EVENTS, TYPES, strict ? MILL_TIES_STRICT : MILL_TIES_ORDER, e.gap, e.length - 1, 1, 0, team, NULL, NULL};
       const struct mill_candidates candidates = {
           e.length, 1, 0, e.type, e.length > 1 ? interval : NULL, e.length > 1 ? &parent : NULL, 1, 1};
       if (mill_counting_open(&setup, &counting, &error) || mill_counting_count(counting, &candidates, &count, &error))
