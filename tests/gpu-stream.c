@@ -158,13 +158,14 @@ static int by_unit(const void *a, const void *b)
 /* The spikes of an epoch, each unit once and in any order; those of a bursting epoch are many. */
 static uint32_t draw_epoch(struct mill_device_spike *spike, uint32_t units, uint32_t most)
 {
-  const uint32_t stride = 1 + draw(units - 1), n = draw(4) ? draw(most) : 0;
-  uint32_t unit = draw(units), count = 0;
-  for (uint32_t k = 0; k < n && k < units; k++, unit = (uint32_t)((unit + (uint64_t)stride) % units)) {
+  const uint32_t stride = 1 + draw(units - 1), n = draw(4) ? draw(most) : 0, first = draw(units);
+  uint32_t unit = first, count = 0;
+  for (uint32_t k = 0; k < n; k++) {
     const uint32_t mask = draw(1 << 12) << draw(13);
     if (mask)
       spike[count++] = (struct mill_device_spike){unit, mask};
-    if (units % stride == 0 && (k + 1) % (units / stride) == 0) /* it would come again */
+    unit = (uint32_t)((unit + (uint64_t)stride) % units);
+    if (unit == first)
       break;
   }
   return count;
