@@ -207,7 +207,7 @@ static void test_sieve(int longer)
   static const struct trial fixed[] = {
       {1, 1, 4, 0, 10, 0, 1, 1, 1},         /* a type alone: no candidates */
       {1, 2, 6, 1, 10, 0, 1, 1, 2},         /* with itself, all frequent */
-      {26, 3, 3, 0, 3000, 0, 1, 4, 2},      /* levels grow from batch to batch */
+      {26, 3, 4, 0, 3000, 0, 1, 4, 2},      /* levels grow from batch to batch */
       {26, 3, 3, 1, 20000, 0, 1, 1, 2},     /* more frequent ones than are fetched at once; more candidates than are looked at */
       {150, 1, 3, 0, 1 << 16, 0, 1, 16, 1}, /* few of many, most parents without extensions */
       {5, 300, 4, 0, 5000, 1, 0, 90, 1},    /* many intervals */
