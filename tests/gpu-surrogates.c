@@ -262,7 +262,7 @@ static void test_chain(void)
     j.memory = "900K";
     j.strict ^= 1;
     compare(&j, "chains, little memory");
-    setenv("SPIKEMILL_CUDA_MEMORY", k % 2 ? "420K" : "500K", 1);
+    setenv("SPIKEMILL_CUDA_MEMORY", k % 2 ? "1000K" : "1100K", 1);
     compare(&j, "chains, a small device");
     unsetenv("SPIKEMILL_CUDA_MEMORY");
   }
