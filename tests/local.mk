@@ -265,12 +265,10 @@ CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/gpu-results \
   tests/gpu-surrogates \
   tests/gpu-stream \
-  tests/gpu-run-mine.test \
   tests/gpu-auto.test \
   tests/gpu-plastic \
   tests/gpu-values \
   tests/gpu-errors.test \
-  tests/gpu-windows.test \
   tests/formats-foreign \
   tests/checkpoint.test \
   tests/commands.test \
