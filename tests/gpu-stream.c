@@ -203,7 +203,8 @@ static uint32_t number(struct mill_event *event, uint32_t events, uint32_t units
   return types;
 }
 
-static void check_log(uint32_t units, uint32_t most, int64_t first, int64_t start, int64_t stop, int ties)
+/* jump: steps without spikes after each batch. */
+static void check_log(uint32_t units, uint32_t most, int64_t first, int64_t jump, int64_t start, int64_t stop, int ties)
 {
   static const struct mill_interval gap[] = {{0, 5}};
   const uint64_t room = (uint64_t)EPOCHS * most;
@@ -218,7 +219,7 @@ static void check_log(uint32_t units, uint32_t most, int64_t first, int64_t star
   if (!spike || !event || !log || mill_cuda_attach(miner->cuda, &error) ||
       mill_cuda_allocate(miner->cuda, "spikes", room * sizeof *spike, &list, &error))
     bail("no room for spikes");
-  for (uint32_t b = 0; b < BATCHES; b++) {
+  for (uint32_t b = 0; b < BATCHES; b++, at += jump) {
     uint32_t count[EPOCHS], all = 0;
     for (uint32_t e = 0; e < EPOCHS; e++)
       all += count[e] = draw_epoch(spike + all, units, most);
@@ -265,16 +266,17 @@ static void check_log(uint32_t units, uint32_t most, int64_t first, int64_t star
 
 static void logs(int longer)
 {
-  check_log(2, 2, 0, 0, INT64_MAX, MILL_TIES_ORDER);
-  check_log(100, 60, -500, INT64_MIN, INT64_MAX, MILL_TIES_STRICT);
-  check_log(8192, 300, 7, 7, 7 + BATCHES * EPOCHS * STEPS, MILL_TIES_ORDER);
-  check_log(8193, 300, 7, 100, 1001, MILL_TIES_STRICT);
-  check_log(40000, 200, 0, 300, 300 + 3 * STEPS, MILL_TIES_ORDER);
-  check_log(500, 100, 1000, 1100, 1101, MILL_TIES_ORDER);
-  check_log(500, 100, INT64_C(1) << 40, (INT64_C(1) << 40) + 600, INT64_MAX, MILL_TIES_ORDER);
-  check_log(4000000, longer ? 100 : 2, 0, 0, INT64_MAX, MILL_TIES_ORDER); /* more than a block has bits for */
+  check_log(2, 2, 0, 0, 0, INT64_MAX, MILL_TIES_ORDER);
+  check_log(100, 60, -500, 0, INT64_MIN, INT64_MAX, MILL_TIES_STRICT);
+  check_log(8192, 300, 7, 0, 7, 7 + BATCHES * EPOCHS * STEPS, MILL_TIES_ORDER);
+  check_log(8193, 300, 7, 0, 100, 1001, MILL_TIES_STRICT);
+  check_log(40000, 200, 0, 0, 300, 300 + 3 * STEPS, MILL_TIES_ORDER);
+  check_log(500, 100, 1000, 0, 1100, 1101, MILL_TIES_ORDER);
+  check_log(500, 100, INT64_C(1) << 40, 0, (INT64_C(1) << 40) + 600, INT64_MAX, MILL_TIES_ORDER);
+  check_log(500, 100, -77, INT64_C(1) << 33, 0, INT64_MAX, MILL_TIES_STRICT);
+  check_log(4000000, longer ? 100 : 2, 0, 0, 0, INT64_MAX, MILL_TIES_ORDER); /* more than a block has bits for */
   if (longer)
-    check_log(1000000, 5000, 0, 500, 1000, MILL_TIES_STRICT);
+    check_log(1000000, 5000, 0, 0, 500, 1000, MILL_TIES_STRICT);
 }
 
 int main(void)
