@@ -188,6 +188,143 @@ static void test_shapes(void)
   }
 }
 
+/* ---- Counts ------------------------------------------------------------------------------------------------------------- */
+
+enum { NODES = 4, EPISODES = 400, FEW = 100, FEW_TYPES = 4 };
+
+/* Episodes to count: drawn, level by level, those with one parent together. */
+struct drawn {
+  uint32_t first[NODES + 2], type[EPISODES], interval[EPISODES], parent[EPISODES], count;
+};
+
+static void draw_tree(uint64_t *state, struct drawn *d)
+{
+  const uint32_t levels = 2 + below(state, NODES - 1);
+  *d = (struct drawn){0};
+  for (uint32_t level = 2; level <= levels; level++) {
+    const uint32_t from = level > 2 ? d->first[level - 1] : 0, to = level > 2 ? d->count : FEW_TYPES;
+    d->first[level] = d->count;
+    for (uint32_t parent = from; parent < to; parent++)
+      for (uint32_t k = level > 2 ? below(state, 4) : 5; k && d->count < EPISODES; k--) {
+        d->type[d->count] = below(state, FEW_TYPES);
+        d->interval[d->count] = below(state, 2);
+        d->parent[d->count++] = parent;
+      }
+    d->first[level + 1] = d->count;
+  }
+}
+
+/* Its nodes; returns its level. */
+static uint32_t nodes_of(const struct drawn *d, uint32_t episode, uint32_t *type, const struct mill_interval *interval,
+                         struct mill_interval *gap)
+{
+  uint32_t level = 2;
+  while (episode >= d->first[level + 1])
+    level++;
+  for (uint32_t n = level; n > 1; n--) {
+    type[n - 1] = d->type[episode];
+    gap[n - 2] = interval[d->interval[episode]];
+    episode = d->parent[episode];
+  }
+  type[0] = episode;
+  return level;
+}
+
+/* Counts them on the device and, plainly, here. Returns how many are wrong. */
+static uint32_t count_drawn(struct mill_counting *counting, const struct mill_trains *trains, struct mill_surrogate_room *room,
+                            const struct drawn *d, const struct mill_interval *interval, uint32_t strict)
+{
+  static uint32_t least[EPISODES], reached[EPISODES], want[EPISODES];
+  static uint64_t sum[EPISODES], want_sum[EPISODES];
+  struct mill_episode_tree all = {.levels = 2, .count = d->count, .first = d->first, .type = d->type, .interval = d->interval, .parent = d->parent};
+  struct mill_device_surrogates *made;
+  struct mill_error error;
+  const uint32_t parts[] = {AT_ONCE, AT_ONCE, 3};
+  uint32_t done = 0, wrong = 0;
+  while (all.levels < NODES && d->first[all.levels + 2])
+    all.levels++;
+  for (uint32_t i = 0; i < d->count; i++) {
+    least[i] = 1 + i % 7;
+    want[i] = 0;
+    want_sum[i] = 0;
+  }
+  const struct mill_device_surrogates_setup making = {miner, trains, strict, 1 << 20, AT_ONCE, d->count, least};
+  if (mill_device_surrogates_open(&making, &made, &error))
+    bail("%s", error.text);
+  for (size_t p = 0; p < sizeof parts / sizeof *parts; done += parts[p++]) {
+    struct mill_device_stream streams;
+    if (mill_device_surrogates_make(made, done, parts[p], &streams, &error) ||
+        mill_counting_streams(counting, &streams, parts[p], &all, mill_device_surrogates_counts(made), &error) ||
+        mill_device_surrogates_tally(made, parts[p], &error))
+      bail("%s", error.text);
+  }
+  if (mill_device_surrogates_results(made, reached, sum, &error))
+    bail("%s", error.text);
+  for (uint32_t s = 0; s < done; s++) {
+    const struct mill_event *event = mill_surrogate_make(trains, s, room);
+    for (uint32_t i = 0; i < d->count; i++) {
+      struct mill_interval gap[NODES];
+      uint32_t type[NODES];
+      const uint32_t level = nodes_of(d, i, type, interval, gap);
+      const uint64_t count = count_plainly(event, (uint32_t)mill_trains_events(trains), level, type, gap, (int)strict);
+      want[i] += count >= least[i];
+      want_sum[i] += count;
+    }
+  }
+  for (uint32_t i = 0; i < d->count; i++)
+    wrong += reached[i] != want[i] || sum[i] != want_sum[i];
+  mill_device_surrogates_close(made);
+  return wrong;
+}
+
+static void test_counts(void)
+{
+  static const struct mill_interval interval[] = {{0, 6}, {3, 9}};
+  static const uint64_t memories[] = {0, 6000, 1 << 24};
+  static struct mill_event event[FEW];
+  uint64_t state = 29;
+  const uint32_t runs = longer ? 300 : 12;
+  uint32_t wrong = 0, counted = 0, number[FEW_TYPES];
+  for (uint32_t run = 0; run < runs; run++) {
+    struct drawn d;
+    struct mill_error error;
+    struct mill_counting *counting;
+    struct mill_counting_setup setup = {.plugin = counter,
+                                        .event = event,
+                                        .events = FEW,
+                                        .types = FEW_TYPES,
+                                        .ties = run / 2 % 2 ? MILL_TIES_STRICT : MILL_TIES_ORDER,
+                                        .interval = interval,
+                                        .interval_count = 2,
+                                        .threshold = 1,
+                                        .memory = memories[run % 3],
+                                        .team = team};
+    make_events(&state, event, FEW, FEW_TYPES, 1 + below(&state, 3));
+    const struct mill_surrogate_setup making = {
+        (enum mill_surrogate)(run % MILL_SURROGATE_COUNT), 10, chance(&state), event[0].tick, event[FEW - 1].tick};
+    for (uint32_t e = 0; e < FEW_TYPES; e++)
+      number[e] = e;
+    if (mill_counting_open(&setup, &counting, &error))
+      bail("%s", error.text);
+    struct mill_trains *trains = mill_trains_create(&making, mill_counting_input(counting), number, &error);
+    struct mill_surrogate_room *room = trains ? mill_surrogate_room_create(trains, &error) : NULL;
+    mill_counting_close(counting);
+    if (!room)
+      bail("%s", error.text);
+    setup.event = mill_surrogate_make(trains, 0, room);
+    setup.miner = miner;
+    if (mill_counting_open(&setup, &counting, &error))
+      bail("%s", error.text);
+    draw_tree(&state, &d);
+    counted += d.count;
+    wrong += count_drawn(counting, trains, room, &d, interval, run / 2 % 2);
+    mill_counting_close(counting);
+    mill_surrogate_room_free(room);
+    mill_trains_free(trains);
+  }
+  ok(!wrong && counted > 20 * runs, "%u of %u drawn episodes are counted otherwise than plainly", wrong, counted);
+}
+
 /* ---- Tests of episodes -------------------------------------------------------------------------------------------------- */
 
 /* Whether two minings say the same of every episode, to the bit; *tested: how many have tests. */
@@ -253,7 +390,7 @@ static void test_chain(void)
                     .kind = mill_surrogate_names[k],
                     .intervals = "mining.intervals=(0,5] (5,10] ms",
                     .support = 12,
-                    .surrogates = longer ? 999 : 40,
+                    .surrogates = longer ? 999 : 150,
                     .length = 4,
                     .seed = 7 + k,
                     .strict = k % 2,
@@ -377,6 +514,7 @@ int main(void)
   for (int kind = 0; kind < MILL_SURROGATE_COUNT; kind++)
     test_surrogates(kind);
   test_shapes();
+  test_counts();
   test_counters();
   mill_miner_close(miner);
   mill_team_free(team);
