@@ -12,7 +12,8 @@
 #include "cuda/device-surrogates.h"
 #include "memory.h"
 
-#define WORK (UINT64_C(1) << 31) /* episodes times events of a type, in all surrogates of a batch: some tenths of a second at most */
+#define WORK                                                                                                                       \
+  (UINT64_C(1) << 31) /* episodes times events of a type, in all surrogates of a batch: some tenths of a second at most */
 
 struct tree {
   uint32_t first[MILL_LENGTH_MAX + 2];
@@ -80,8 +81,8 @@ static int open_counting(const struct mill_tests_setup *setup, const struct mill
   return rc;
 }
 
-static int count_batches(const struct mill_tests_setup *setup, struct mill_counting *counting, struct mill_device_surrogates *surrogates,
-                         const struct mill_episode_tree *tree, struct mill_error *error)
+static int count_batches(const struct mill_tests_setup *setup, struct mill_counting *counting,
+                         struct mill_device_surrogates *surrogates, const struct mill_episode_tree *tree, struct mill_error *error)
 {
   const uint32_t all = setup->options->surrogates, room = mill_device_surrogates_room(surrogates);
   for (uint32_t done = 0; done < all;) {
@@ -119,8 +120,12 @@ int mill_tests_on_device(const struct mill_tests_setup *setup, const struct mill
                                                       .most = batch_of(setup, tests, trains),
                                                       .episodes = (uint32_t)tests->count,
                                                       .least = t.least};
-  const struct mill_episode_tree tree = {
-      .levels = levels, .count = (uint32_t)tests->count, .first = t.first, .type = t.type, .interval = t.interval, .parent = t.parent};
+  const struct mill_episode_tree tree = {.levels = levels,
+                                         .count = (uint32_t)tests->count,
+                                         .first = t.first,
+                                         .type = t.type,
+                                         .interval = t.interval,
+                                         .parent = t.parent};
   if (mill_device_surrogates_open(&making, &surrogates, error) == 0 &&
       count_batches(setup, counting, surrogates, &tree, error) == 0 &&
       mill_device_surrogates_results(surrogates, reached, sum, error) == 0)

@@ -4,7 +4,7 @@
 #ifndef LATEST_START_STREAMS_H
 #define LATEST_START_STREAMS_H
 
-#define NODES 4096u      /* of a piece, at most */
+#define NODES 4096u /* of a piece, at most */
 #define NO_SLOT UINT32_MAX
 #define BLOCKS_MOST (UINT32_C(1) << 30)
 
@@ -37,9 +37,9 @@ struct forest {
   struct mill_device_stream streams; /* those that are counted at a time: the first one, */
   uint32_t count;                    /* and how many */
   uint64_t counts;
-  unsigned char *extended;   /* [episodes] */
-  struct device_node *node;  /* [NODES] */
-  struct piece piece[65];    /* of levels 2 … */
+  unsigned char *extended;  /* [episodes] */
+  struct device_node *node; /* [NODES] */
+  struct piece piece[65];   /* of levels 2 … */
 };
 
 /* Bytes of the ends of an episode in a stream. */
@@ -91,10 +91,9 @@ static int count_piece(struct forest *f, uint32_t level, struct mill_error *erro
   const struct mill_device_host *device = f->self->device;
   const struct mill_episode_tree *tree = f->tree;
   struct piece *p = &f->piece[level], *parents = level > 2 ? p - 1 : NULL;
-  struct device_ends_in from = parents ? parents->ends
-                                       : (struct device_ends_in){.time = f->streams.type_time,
-                                                                 .start = f->streams.type_order,
-                                                                 .events = f->streams.events};
+  struct device_ends_in from =
+      parents ? parents->ends
+              : (struct device_ends_in){.time = f->streams.type_time, .start = f->streams.type_order, .events = f->streams.events};
   uint32_t nodes = p->stop - p->begin, episodes = tree->count;
   for (uint32_t k = 0; k < nodes; k++) {
     const uint32_t i = p->begin + k, parent = tree->parent[i], place = parents ? parent - parents->begin : 0;
@@ -109,8 +108,8 @@ static int count_piece(struct forest *f, uint32_t level, struct mill_error *erro
   const uint64_t blocks = ((uint64_t)nodes * f->count + THREADS / 32 - 1) / (THREADS / 32);
   void *argument[] = {&f->streams, &f->count, &p->nodes.address, &nodes, &from, &p->ends, &f->counts, &episodes};
   return room_put(device, &p->nodes, "episodes", f->node, nodes * sizeof *f->node, error) ||
-                 device->launch(device->self, f->kernel, blocks < BLOCKS_MOST ? (uint32_t)blocks : BLOCKS_MOST, THREADS, 0, argument,
-                                error)
+                 device->launch(device->self, f->kernel, blocks < BLOCKS_MOST ? (uint32_t)blocks : BLOCKS_MOST, THREADS, 0,
+                                argument, error)
              ? -1
              : 0;
 }
@@ -123,8 +122,8 @@ static int count_level(struct forest *f, uint32_t level, uint32_t begin, uint32_
     cut_piece(f, p, stop);
     if (count_piece(f, level, error))
       return -1;
-    if (p->ends.slots && count_level(f, level + 1, children_from(f->tree, level + 1, p->begin),
-                                     children_from(f->tree, level + 1, p->stop), error))
+    if (p->ends.slots &&
+        count_level(f, level + 1, children_from(f->tree, level + 1, p->begin), children_from(f->tree, level + 1, p->stop), error))
       return -1;
   }
   return 0;

@@ -1,5 +1,6 @@
-/* Surrogates and tests on a GPU against those of the CPU: the events of each surrogate, in order and type by type, and p, q and expected counts of mined
-   episodes. Runs on a real GPU when there is one, else on the emulator. SPIKEMILL_LONG=1, or a real one: more of all. */
+/* Surrogates and tests on a GPU against those of the CPU: the events of each surrogate, in order and type by type; counts of drawn episodes in
+   them against plain ones; p, q and expected counts of mined episodes. Runs on a real GPU when there is one, else on the emulator.
+   SPIKEMILL_LONG=1, or a real one: more of all. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
@@ -126,7 +127,8 @@ static const char *try_surrogates(const struct trial *t, const struct mill_event
 /* Events of up to TYPES types, of which some have none and some have one; sorted by type within each time, or not. */
 static uint32_t make_recording(uint64_t *state, struct mill_event *event, int64_t scale)
 {
-  const uint32_t n = 1 + below(state, below(state, 3) ? 60 : MOST), types = 1 + below(state, TYPES - 2), longest = below(state, 4) ? below(state, 30) : 1;
+  const uint32_t n = 1 + below(state, below(state, 3) ? 60 : MOST), types = 1 + below(state, TYPES - 2),
+                 longest = below(state, 4) ? below(state, 30) : 1;
   make_events(state, event, n, types, longest);
   if (n > 2)
     event[below(state, n)].unit = TYPES - 1; /* alone */
@@ -156,7 +158,10 @@ static void test_surrogates(int kind)
     n = make_recording(&state, event, scale);
     for (uint32_t e = 0; e < TYPES; e++)
       number[e] = below(&state, 5) ? next++ : UINT32_MAX;
-    const int64_t before = below(&state, 3), after = below(&state, 3), dither = below(&state, 3) ? below(&state, 40) : run % 2 ? 0 : 5000;
+    const int64_t before = below(&state, 3), after = below(&state, 3),
+                  dither = below(&state, 3) ? below(&state, 40)
+                           : run % 2        ? 0
+                                            : 5000;
     const struct trial t = {.making = {.kind = (enum mill_surrogate)kind,
                                        .dither = dither * scale,
                                        .seed = chance(&state),
@@ -236,7 +241,8 @@ static uint32_t count_drawn(struct mill_counting *counting, const struct mill_tr
 {
   static uint32_t least[EPISODES], reached[EPISODES], want[EPISODES];
   static uint64_t sum[EPISODES], want_sum[EPISODES];
-  struct mill_episode_tree all = {.levels = 2, .count = d->count, .first = d->first, .type = d->type, .interval = d->interval, .parent = d->parent};
+  struct mill_episode_tree all = {
+      .levels = 2, .count = d->count, .first = d->first, .type = d->type, .interval = d->interval, .parent = d->parent};
   struct mill_device_surrogates *made;
   struct mill_error error;
   const uint32_t parts[] = {AT_ONCE, AT_ONCE, 3};
@@ -300,8 +306,8 @@ static void test_counts(void)
                                         .memory = memories[run % 3],
                                         .team = team};
     make_events(&state, event, FEW, FEW_TYPES, 1 + below(&state, 3));
-    const struct mill_surrogate_setup making = {
-        (enum mill_surrogate)(run % MILL_SURROGATE_COUNT), 10, chance(&state), event[0].tick, event[FEW - 1].tick};
+    const struct mill_surrogate_setup making = {(enum mill_surrogate)(run % MILL_SURROGATE_COUNT), 10, chance(&state),
+                                                event[0].tick, event[FEW - 1].tick};
     for (uint32_t e = 0; e < FEW_TYPES; e++)
       number[e] = e;
     if (mill_counting_open(&setup, &counting, &error))
@@ -468,8 +474,8 @@ static void test_stops(void)
   struct mill_error error;
   uint64_t most = 0;
   struct mill_mining *m = opened(in_folder("chain.smk"),
-                                 SET("mining.intervals=(0,5] (5,10] ms", "mining.support=15", "mining.significance=surrogate=100000",
-                                     "mining.memory=900K", "mining.backend=cuda"),
+                                 SET("mining.intervals=(0,5] (5,10] ms", "mining.support=15",
+                                     "mining.significance=surrogate=100000", "mining.memory=900K", "mining.backend=cuda"),
                                  &error);
   ok(m && mill_mining_run(m, stop_testing, &most, &error) && error.status == MILL_INTERRUPTED &&
          strstr(error.text, "of 100000 surrogates") && most == 100000,

@@ -15,9 +15,9 @@
 #include "surrogates-private.h"
 
 #define THREADS 256u
-#define MOVERS 32u      /* threads of a block that moves trains: there are few of them */
-#define ROWS 64u        /* as in surrogates.cu */
-#define GRID_Y 65535u   /* blocks, at most */
+#define MOVERS 32u    /* threads of a block that moves trains: there are few of them */
+#define ROWS 64u      /* as in surrogates.cu */
+#define GRID_Y 65535u /* blocks, at most */
 #define MOVER_BLOCKS 65536u
 
 /* As in surrogates.cu. */
@@ -40,7 +40,6 @@ enum { COUNTS, LEAST, REACHED, SUM, ARRAYS };
 struct mill_device_surrogates {
   struct mill_miner *miner;
   struct mill_cuda *cuda;
-  mill_cu_module module;
   mill_cu_function kernel[KERNELS];
   struct device_trains trains;
   struct mill_device_stream streams;
@@ -61,8 +60,8 @@ int mill_device_surrogates_can(const struct mill_trains *trains)
 
 /* ---- The program -------------------------------------------------------------------------------------------------------- */
 
-int mill_device_surrogates_compile(struct mill_compiler *compiler, int narrow, int major, int minor, struct mill_program_image *image,
-                                   struct mill_error *error)
+int mill_device_surrogates_compile(struct mill_compiler *compiler, int narrow, int major, int minor,
+                                   struct mill_program_image *image, struct mill_error *error)
 {
   const char *text = narrow ? "#define MILL_TIME int32_t\n#define MILL_TICKS uint32_t\n#include \"core/cuda/surrogates.cu\"\n"
                             : "#define MILL_TIME int64_t\n#define MILL_TICKS uint64_t\n#include \"core/cuda/surrogates.cu\"\n";
@@ -74,26 +73,28 @@ int mill_device_surrogates_compile(struct mill_compiler *compiler, int narrow, i
   return mill_program_compile(compiler, &source, image, error);
 }
 
+/* The miner keeps it for the next window. */
 static int load(struct mill_device_surrogates *s, struct mill_error *error)
 {
   const struct mill_cuda_properties *p = &s->cuda->properties;
+  mill_cu_module *module = &s->miner->surrogates[s->narrow];
   struct mill_program_image image = {0};
-  int rc = mill_device_surrogates_compile(NULL, (int)s->narrow, p->major, p->minor, &image, error);
-  if (rc == 0)
-    rc = mill_cuda_check(s->cuda, s->cuda->call.module_load(&s->module, image.bytes), "loading the program of surrogates", error);
+  int rc = *module ? 0 : mill_device_surrogates_compile(NULL, (int)s->narrow, p->major, p->minor, &image, error);
+  if (rc == 0 && !*module)
+    rc = mill_cuda_check(s->cuda, s->cuda->call.module_load(module, image.bytes), "loading the program of surrogates", error);
   free(image.bytes);
   for (int k = 0; rc == 0 && k < KERNELS; k++)
-    rc = mill_cuda_check(s->cuda, s->cuda->call.module_function(&s->kernel[k], s->module, kernels[k]), kernels[k], error);
+    rc = mill_cuda_check(s->cuda, s->cuda->call.module_function(&s->kernel[k], *module, kernels[k]), kernels[k], error);
   return rc;
 }
 
-static int launch(const struct mill_device_surrogates *s, int kernel, uint64_t columns, uint32_t rows, uint32_t threads, void **argument,
-                  struct mill_error *error)
+static int launch(const struct mill_device_surrogates *s, int kernel, uint64_t columns, uint32_t rows, uint32_t threads,
+                  void **argument, struct mill_error *error)
 {
   const uint64_t blocks = (columns + threads - 1) / threads;
   return mill_cuda_check(s->cuda,
-                         s->cuda->call.launch(s->kernel[kernel], (unsigned)blocks, rows < GRID_Y ? rows : GRID_Y, 1, threads, 1, 1, 0,
-                                              s->miner->stream, argument, NULL),
+                         s->cuda->call.launch(s->kernel[kernel], (unsigned)blocks, rows < GRID_Y ? rows : GRID_Y, 1, threads, 1, 1,
+                                              0, s->miner->stream, argument, NULL),
                          kernels[kernel], error);
 }
 
@@ -161,7 +162,8 @@ static int put_trains(struct mill_device_surrogates *s, const struct mill_trains
   rc = put_ticks(s, "times of trains", t->time, t->events, &s->trains.time, error) < 0 ||
                put(s, "places of trains", t->place, t->events * sizeof *t->place, &s->trains.place, error) < 0 ||
                put(s, "trains of events", train, t->events * sizeof *train, &s->trains.train, error) < 0 ||
-               put(s, "first events of trains", t->first, (t->types + UINT64_C(1)) * sizeof *t->first, &s->trains.first, error) < 0 ||
+               put(s, "first events of trains", t->first, (t->types + UINT64_C(1)) * sizeof *t->first, &s->trains.first, error) <
+                   0 ||
                put(s, "types of trains", t->type, t->types * sizeof *t->type, &s->trains.type, error) < 0 ||
                put_ticks(s, "least intervals", apart, t->types, &s->trains.apart, error) < 0
            ? -1
@@ -174,9 +176,9 @@ done:
 
 static void release_surrogates(struct mill_device_surrogates *s)
 {
-  uint64_t *const array[] = {&s->trains.moved[0],     &s->trains.moved[1], &s->trains.rank,     &s->trains.to_time,
-                             &s->trains.to_type_time, &s->trains.to_type,  &s->trains.to_order, &s->trains.to_type_order,
-                             &s->array[COUNTS]};
+  uint64_t *const array[] = {&s->trains.moved[0], &s->trains.moved[1],      &s->trains.rank,
+                             &s->trains.to_time,  &s->trains.to_type_time,  &s->trains.to_type,
+                             &s->trains.to_order, &s->trains.to_type_order, &s->array[COUNTS]};
   for (size_t i = 0; i < sizeof array / sizeof *array; i++) {
     mill_cuda_release(s->cuda, *array[i]);
     *array[i] = 0;
@@ -285,8 +287,6 @@ void mill_device_surrogates_close(struct mill_device_surrogates *s)
     mill_cuda_release(s->cuda, recording[i]);
   for (int i = 0; i < ARRAYS; i++)
     mill_cuda_release(s->cuda, s->array[i]);
-  if (s->module)
-    (void)s->cuda->call.module_unload(s->module);
   mill_release(s);
 }
 
@@ -324,8 +324,8 @@ static int move(struct mill_device_surrogates *s, uint64_t first, struct mill_er
   return is_sorted_by_train(s) ? launch(s, MOVE, trains < most ? trains : most, 1, MOVERS, argument, error) : 0;
 }
 
-int mill_device_surrogates_make(struct mill_device_surrogates *s, uint64_t first, uint32_t count, struct mill_device_stream *streams,
-                                struct mill_error *error)
+int mill_device_surrogates_make(struct mill_device_surrogates *s, uint64_t first, uint32_t count,
+                                struct mill_device_stream *streams, struct mill_error *error)
 {
   uint32_t which = 0;
   void *argument[] = {&s->trains, &which};

@@ -37,6 +37,7 @@ struct mill_miner {
   mill_cu_stream stream;
   mill_cu_module module[2]; /* for times of 64 and of 32 bits */
   struct mill_program_image image[2]; /* that they were loaded from */
+  mill_cu_module surrogates[2]; /* the program of device-surrogates.c, likewise, once it was needed */
   int narrow;               /* the one in use */
   int wide;                 /* 1: never that for 32 bits */
   struct mill_device_kernel *kernel;

@@ -425,9 +425,12 @@ void mill_miner_close(struct mill_miner *m)
   if (m->cuda) {
     const struct mill_cuda_driver *call = &m->cuda->call;
     mill_miner_shed(m);
-    for (int narrow = 0; narrow < 2; narrow++)
+    for (int narrow = 0; narrow < 2; narrow++) {
       if (m->module[narrow])
         (void)call->module_unload(m->module[narrow]);
+      if (m->surrogates[narrow])
+        (void)call->module_unload(m->surrogates[narrow]);
+    }
     if (m->stage)
       (void)call->host_release(m->stage);
     if (m->back)
