@@ -38,8 +38,8 @@ struct mill_part {
   uint32_t ends;        /* in all */
 };
 
-static_assert(sizeof(mill_end) == 8 && sizeof(mill_ends) == 16 && sizeof(mill_result) == 8 &&
-                  sizeof(mill_target) == 32 && sizeof(mill_part) == 12,
+static_assert(sizeof(mill_end) == 8 && sizeof(mill_ends) == 16 && sizeof(mill_result) == 8 && sizeof(mill_target) == 32 &&
+                  sizeof(mill_part) == 12,
               "as in latest-start-pool.h");
 
 /* Windows of all events, type by type, for all intervals: [intervals][events]. And the ends of single types: their events. */

@@ -116,7 +116,8 @@ struct mill_counter_device {
   int (*keep)(void *self, uint32_t level, uint32_t n, const uint64_t *kept, struct mill_error *error);
   void (*close)(void *self);
   void (*tell)(void *self, struct mill_counter_level *level); /* NULL: there is never anything to tell */
-  /* ABI 0.5. NULL: candidates of all levels come from the host. Else those of level 1 alone, by `count`. */
+  /* ABI 0.5. NULL: all candidates come from the host. Else a search has only those of level 1 from there; tests with surrogates call `count`
+     for every level. A level comes one way or the other. */
   const struct mill_counter_there *there;
 
   /* ABI 0.5. Counts episodes in `count` other streams of the device, each with as many events of each type as the one of `open`, which is one
