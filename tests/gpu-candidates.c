@@ -367,8 +367,8 @@ static void test_mining(int longer)
         snprintf(sets[4], sizeof *sets, "mining.support=%u", row[i].support);
         snprintf(sets[5], sizeof *sets, "mining.memory=%s", row[i].memory);
         const char *const repeated = row[i].repeats ? "mining.repeats=yes" : "mining.repeats=no";
-        mine(SET("mining.backend=cpu", repeated, sets[0], sets[1], sets[2], sets[3], sets[4], sets[5]), row[i].stops, &here);
-        mine(SET("mining.backend=cuda", repeated, sets[0], sets[1], sets[2], sets[3], sets[4], sets[5]), row[i].stops, &there);
+        mine(SET("mining.backend=cpu", "mining.threads=2", repeated, sets[0], sets[1], sets[2], sets[3], sets[4], sets[5]), row[i].stops, &here);
+        mine(SET("mining.backend=cuda", "mining.threads=2", repeated, sets[0], sets[1], sets[2], sets[3], sets[4], sets[5]), row[i].stops, &there);
         const int good = same(&here, &there);
         ok(good, "%u events of %u types, memory %s, ties %s, %s: %" PRIu64 " episodes in %u levels%s%s", row[i].events,
            row[i].types, row[i].memory, strict ? "strict" : "order", counters[c], here.report.episodes, here.report.levels,
