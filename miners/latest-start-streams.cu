@@ -2,8 +2,8 @@
 /* Many streams: a warp to an episode and a stream. The ends of the episode's parent lie there by time, so that neither windows nor the places of
    events in the stream are needed: an event of the last type looks up the newest end that is further back than the low bound. */
 
-/* Ends of a level's episodes, in `streams` streams: those of the episode at `at` in stream s are time[s * events + at] … and start[…]: the order of
-   the first event. count: [streams][slots]; 0: the ends of types, which are their events. */
+/* Ends of a level's episodes, in `streams` streams: those of the episode at `at` in stream s are time[s * events + at] … and start[…]: the
+   order of the first event. count: [streams][slots]; 0: the ends of types, which are their events. */
 struct mill_ends_in {
   MILL_TIME *time;
   uint32_t *start, *count;

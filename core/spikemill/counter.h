@@ -121,10 +121,10 @@ struct mill_counter_device {
   const struct mill_counter_there *there;
 
   /* ABI 0.5. Counts episodes in `count` other streams of the device, each with as many events of each type as the one of `open`, which is one
-     of their kind; from then on nothing else is called but this and `close`. *streams is the first of them: `first` and `interval` are of all, and the other
-     arrays of each stream follow those of the one before: time[count][events] and so on. Times are of as many bits as those of `open` and at
-     least 0; when ties are strict `order` is that of the first event of its time. counts: an address on the device, uint32_t
-     [count][episodes->count], all of which are written. NULL: surrogates are counted on the CPU. */
+     of their kind; from then on nothing else is called but this and `close`. *streams is the first of them: `first` and `interval` are of
+     all, and the other arrays of each stream follow those of the one before: time[count][events] and so on. Times are of as many bits as
+     those of `open` and at least 0; when ties are strict `order` is that of the first event of its time. counts: an address on the
+     device, uint32_t [count][episodes->count], all of which are written. NULL: surrogates are counted on the CPU. */
   int (*count_streams)(void *self, const struct mill_device_stream *streams, uint32_t count, const struct mill_episode_tree *episodes,
                        uint64_t counts, struct mill_error *error);
 };
