@@ -25,7 +25,7 @@ const struct mill_counter_device *mill_miner_device_of(const struct mill_plugin 
 
 struct mill_counter_device mill_miner_calls(const struct mill_plugin *plugin)
 {
-  struct mill_counter_device calls = {NULL};
+  struct mill_counter_device calls = {.open = NULL};
   const size_t size = plugin->abi_minor >= 5 ? sizeof calls : offsetof(struct mill_counter_device, there);
   memcpy(&calls, mill_miner_device_of(plugin), size);
   return calls;
