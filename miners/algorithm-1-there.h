@@ -50,7 +50,7 @@ static inline int there_longest(struct a1 *a, const struct tiles_batch *sent, ui
   void *arguments[] = {&batch, &a->most.address, &intervals, &a->word.address};
   if (pass_word(a, a->longest_of, (uint64_t)batch.count * (batch.level - 1), arguments, &most, error))
     return -1;
-  while (power < most)
+  while (power < most && power < LIST_MOST)
     power *= 2;
   *longest = power;
   return 0;
@@ -100,7 +100,11 @@ static inline int there_again(struct a1 *a, const struct tiles_batch *sent, uint
         there_scatter(a, batch.which, batch.count, counts, error))
       return -1;
   }
-  return 0;
+  if (longest < LIST_MOST)
+    return 0; /* no list was too short */
+  if (there_select(a, counts, all, NO_COUNT, &a->again_there, &n, error))
+    return -1;
+  return n ? t->host->fail(error, MILL_RESOURCES, "more than %u events of a type within reach of one event", LIST_MOST) : 0;
 }
 
 /* Counts a batch's candidates, or which[0 … n - 1] of them, by PTPE into counts[]; `longest` as of there_longest. */
