@@ -9,6 +9,7 @@
 #include "brute.h"
 #include "counting.h"
 #include "cuda/miner.h"
+#include "mine.h"
 #include "registry.h"
 #include "threads.h"
 
@@ -22,10 +23,7 @@ static uint64_t seed = 1;
 
 static uint64_t draw(uint64_t below)
 {
-  uint64_t z = (seed += UINT64_C(0x9e3779b97f4a7c15));
-  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-  return (z ^ z >> 31) % below;
+  return chance(&seed) % below;
 }
 
 /* One stream and how it is mined. */

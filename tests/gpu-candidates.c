@@ -12,6 +12,7 @@
 #include "gpu.h"
 #include "levels.h"
 #include "mined.h"
+#include "mine.h"
 #include "registry.h"
 
 enum { LEVELS = 6, MOST = 80000 };
@@ -20,10 +21,7 @@ static uint64_t seed = 1;
 
 static uint64_t draw(uint64_t below)
 {
-  uint64_t z = (seed += UINT64_C(0x9e3779b97f4a7c15));
-  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-  return (z ^ z >> 31) % below;
+  return chance(&seed) % below;
 }
 
 /* ---- The sieve ---- */
