@@ -66,6 +66,7 @@ core_libmill_la_SOURCES = \
   core/lines.c \
   core/memory-free.c \
   core/memory.c \
+  core/mining-device.c \
   core/mining-open.c \
   core/mining-results.c \
   core/mining-slots.c \

@@ -245,57 +245,6 @@ static int check_early(const struct mill_mining *m, struct mill_error *error)
   return 0;
 }
 
-/* Whether this machine has a GPU, and the compiler for it. */
-static int has_gpu(void)
-{
-  struct mill_compiler *compiler = NULL;
-  const int has = mill_cuda_present() && mill_compiler_open(&compiler, NULL) == 0;
-  mill_compiler_close(compiler);
-  return has;
-}
-
-static int try_gpu(struct mill_mining *m, struct mill_error *error)
-{
-  const int narrow = !m->events || mill_miner_is_narrow(m->first, m->last);
-  if (mill_miner_open(m->job->counter.plugin, &m->miner, error) == 0 && mill_miner_load(m->miner, narrow, error) == 0)
-    return 0;
-  mill_miner_close(m->miner);
-  m->miner = NULL;
-  return -1;
-}
-
-/* Says when tests are not where episodes are counted. */
-static void note_tests(const struct mill_mining *m)
-{
-  const struct mill_counting_setup counting = {.plugin = m->job->counter.plugin, .miner = m->miner};
-  if (m->job->significance.kind == MILL_SIGNIFICANCE_SURROGATE && !mill_counting_takes_streams(&counting))
-    mill_note("surrogates are counted on the CPU: counter `%s` cannot do that on a GPU", counting.plugin->name);
-}
-
-/* Chooses where to count. With `auto` that is a GPU when there is one and the counter has a text for it. */
-static int open_gpu(struct mill_mining *m, struct mill_error *error)
-{
-  const struct mill_job *job = m->job;
-  const struct mill_plugin *plugin = job->counter.plugin;
-  struct mill_error inner = {0};
-  if (job->backend == 1 || (job->backend == 0 && !has_gpu()))
-    return 0;
-  if (!mill_miner_device_of(plugin))
-    mill_fail(&inner, MILL_USAGE, "counter `%s` has no text for a GPU", plugin->name);
-  else if (try_gpu(m, &inner) == 0) {
-    note_tests(m);
-    return 0;
-  }
-  if (job->backend == 0) {
-    mill_note("episodes are counted on the CPU: %s", inner.text);
-    return 0;
-  }
-  mill_place_fail(error, &job->place, "backend", "%s", inner.text);
-  if (error)
-    error->status = inner.status;
-  return -1;
-}
-
 static void note_between(const struct mill_mining *m, uint64_t between)
 {
   if (between)
@@ -337,7 +286,7 @@ int mill_mining_open(const char *path, const char *const *overrides, size_t over
     return -1;
   if (mill_memory_limit(&limit, error) < 0 || mill_job_read(path, overrides, override_count, &m->job, error) < 0 ||
       read_stream(m, error) < 0 || set_times(m, error) < 0 || check_files(m, error) < 0 || check_early(m, error) < 0 ||
-      open_gpu(m, error) < 0 || (m->windows.count ? count_types(m, error) : take_events(m, error)) < 0) {
+      mill_mining_open_gpu(m, error) < 0 || (m->windows.count ? count_types(m, error) : take_events(m, error)) < 0) {
     mill_mining_free(m);
     return -1;
   }
@@ -357,7 +306,7 @@ int mill_mining_open_live(const char *job, const char *const *overrides, size_t 
   m->live = 1;
   if (mill_memory_limit(&limit, error) < 0 || mill_job_read_live(job, overrides, override_count, source, &m->job, error) < 0 ||
       mill_stream_create(source, info, &m->stream, error) < 0 || set_times(m, error) < 0 || check_files(m, error) < 0 ||
-      check_early(m, error) < 0 || open_gpu(m, error) < 0) {
+      check_early(m, error) < 0 || mill_mining_open_gpu(m, error) < 0) {
     mill_mining_free(m);
     return -1;
   }

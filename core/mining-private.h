@@ -53,6 +53,8 @@ struct mill_mining {
 };
 
 int mill_mining_on_gpu(const struct mill_mining *mining);
+/* Of mining-device.c: opens the GPU that the job asks for, or that `auto` takes; notes why it is not taken. */
+int mill_mining_open_gpu(struct mill_mining *mining, struct mill_error *error);
 /* Of a mining on a GPU, before spikes come: they are kept by their simulation on the GPU that counts, too. */
 void mill_mining_take_log(struct mill_mining *live, struct mill_spike_log *log);
 
