@@ -255,6 +255,9 @@ VALGRIND_TESTS = \
   tests/value \
   tests/windows \
   tests/weights
+
+SLOW_TESTS = tests/bands tests/bands-plastic tests/bands-static tests/gpu-rules.test tests/gpu-run.test tests/gpu-windows.test
+
 CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/random-networks \
   tests/gpu-maker \
