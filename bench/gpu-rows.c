@@ -80,7 +80,7 @@ int main(int argc, char **argv)
   struct mill_error error;
   struct mill_connection c = {.rule = MILL_FIXED_PROBABILITY, .autapses = 1, .key = mill_key(1, MILL_PURPOSE_CONNECT, 0)};
   struct mill_cut cut;
-  double neurons;
+  double neurons = 0;
   int repeat;
   if (argc != 4 || mill_text_real(argv[1], &neurons) || mill_text_real(argv[2], &c.p) || (repeat = atoi(argv[3])) < 1 ||
       repeat > RUNS)
