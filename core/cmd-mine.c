@@ -7,6 +7,7 @@
 #include "mine-files.h"
 #include "mine-report.h"
 #include "mine-series.h"
+#include "output.h"
 
 struct request {
   struct mill_request common;
@@ -48,7 +49,7 @@ static int print(const struct request *q, const struct mill_mining *m, const str
       if (files->file[i].written)
         printf("wrote %s\n", files->file[i].path);
   }
-  return fflush(stdout) == 0 ? 0 : mill_fail(error, MILL_RESOURCES, "standard output: cannot write");
+  return fflush(stdout) == 0 ? 0 : mill_output_refused(NULL, error);
 }
 
 /* Writes and prints what there is. The first error is told. */

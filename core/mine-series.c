@@ -101,11 +101,16 @@ int mill_series_form(const struct mill_series *series, size_t n, const struct mi
   return rc;
 }
 
+static int refused(const struct mill_series *s, struct mill_error *error)
+{
+  return mill_output_refused(s->out == stdout ? NULL : "the result", error);
+}
+
 /* What a result has added is written; rc is what has become of it. */
 static int finish(struct mill_series *s, int rc, struct mill_error *error)
 {
   if (fflush(s->out) != 0 && rc == 0)
-    rc = mill_fail(error, MILL_RESOURCES, "%s: %s", s->out == stdout ? "standard output" : "the result", mill_text_errno(errno));
+    rc = refused(s, error);
   s->count++;
   s->partial = rc < 0;
   return rc;
@@ -116,7 +121,8 @@ int mill_series_put(struct mill_series *series, size_t n, const struct mill_seri
   for (size_t i = 0; i < n; i++) {
     if (!series[i].out)
       continue;
-    fwrite(text[i].bytes, 1, text[i].size, series[i].out);
+    if (fwrite(text[i].bytes, 1, text[i].size, series[i].out) < text[i].size && rc == 0)
+      rc = refused(&series[i], error);
     rc = finish(&series[i], rc, error);
   }
   return rc;

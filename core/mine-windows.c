@@ -302,6 +302,6 @@ int mill_series_all(struct mill_mining *whole, const struct mill_series_places *
   if (filed->written && !places->quiet && !places->json)
     printf("wrote %s\n", places->output);
   if (fflush(stdout) != 0)
-    rc = mill_fail(rc < 0 ? NULL : error, MILL_RESOURCES, "standard output: cannot write");
+    rc = mill_output_refused(NULL, rc < 0 ? NULL : error);
   return rc;
 }

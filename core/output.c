@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "output.h"
+#include "text.h"
 
 #define NAME_KEPT 200 /* bytes of a long name that go into the part's name */
 
@@ -271,6 +272,13 @@ static int is_same(const char *a, const char *b)
 {
   struct stat x, y;
   return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+int mill_output_refused(const char *name, struct mill_error *error)
+{
+  const int now = errno;
+  return mill_fail(error, now == EINTR ? MILL_INTERRUPTED : MILL_RESOURCES, "%s: cannot write: %s", name ? name : "standard output",
+                   now == EINTR ? "interrupted" : mill_text_errno(now));
 }
 
 int mill_output_is(const char *a, const char *b)

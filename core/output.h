@@ -18,6 +18,10 @@ void mill_output_forget_all(void);
 /* The same from a signal handler that leaves the process next: unlinks only, takes no lock. */
 void mill_output_unlink_all(void);
 
+/* Fails for what could not be written, with errno as it is then: MILL_INTERRUPTED when a signal came meanwhile, else MILL_RESOURCES. `name`
+   is a file's, or NULL for standard output. */
+int mill_output_refused(const char *name, struct mill_error *error);
+
 /* Whether two names are of one file, which need not be there: of one name in one folder, or the same by way of a link. */
 int mill_output_is(const char *a, const char *b);
 

@@ -34,8 +34,8 @@ char *mill_param_range(const struct mill_param_spec *spec, char *buffer, size_t 
     break;
   default:
     /* The bounds of the type are no bounds worth telling. */
-    has_min = spec->min > (spec->type == MILL_INT ? -9.2e18 : -1.7e308);
-    has_max = spec->max < (spec->type == MILL_INT ? 9.2e18 : 1.7e308);
+    has_min = spec->min > (spec->type == MILL_INT ? -MILL_INT_FREE : -1.7e308);
+    has_max = spec->max < (spec->type == MILL_INT ? MILL_INT_FREE : 1.7e308);
     mill_text_double(min, spec->min);
     mill_text_double(max, spec->max);
     if (has_min && has_max)

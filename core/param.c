@@ -71,7 +71,7 @@ static int int_read(const struct context *c, const char *text)
 
   if (mill_expr_int(text, c->defines, &n, c->error) < 0)
     return unit_hint(c, text);
-  if (!((double)n >= c->spec->min && (double)n <= c->spec->max)) {
+  if ((c->spec->min > -MILL_INT_FREE && (double)n < c->spec->min) || (c->spec->max < MILL_INT_FREE && (double)n > c->spec->max)) {
     mill_text_format(shown, sizeof shown, "%lld", (long long)n);
     return range_fail(c, text, shown);
   }

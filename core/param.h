@@ -7,6 +7,9 @@
 #include "expr.h"
 #include "ini.h"
 
+/* A MILL_INT's bound that is this far from 0 or farther is none. */
+#define MILL_INT_FREE 9.2e18
+
 /* Fills `block` (zeroed, at least as large as every offset + size asks) from the section's entries, defaults for the rest, marks
    entries used. MILL_PER_NEURON specs are skipped here. Errors name file, line, key, what was found, what was expected. TEXT values
    are malloc'ed. Returns 0 or -1; call mill_param_free in both cases. */

@@ -75,24 +75,33 @@ static void draw(const struct mill_progress *p, double part, const char *line)
     fprintf(stderr, "%s\n", line);
 }
 
+/* How long it will take, once that is known. */
+static const char *left(char *text, size_t size, double part, double spent)
+{
+  *text = '\0';
+  if (part > 0)
+    mill_text_format(text, size, ", %.0f s left", spent * (1 - part) / part);
+  return text;
+}
+
 void mill_progress_show(struct mill_progress *p, const struct mill_simulation_report *r)
 {
   double now = mill_seconds(), spent = now - p->begun;
   double done = (double)(r->step - r->first), all = (double)r->duration, part = all > 0 ? done / all : 1;
   double biological = done * r->dt / 1000;
-  char line[256];
+  char line[256], rest[64];
   if (!due(p, now))
     return;
-  mill_text_format(line, sizeof line, "%.0f of %.0f ms, %.2f Hz, %.3g times real time, %.0f s left", done * r->dt, all * r->dt,
+  mill_text_format(line, sizeof line, "%.0f of %.0f ms, %.2f Hz, %.3g times real time%s", done * r->dt, all * r->dt,
                    biological > 0 && r->neurons ? (double)r->spikes / biological / (double)r->neurons : 0,
-                   biological > 0 ? r->wall_s / biological : 0, part > 0 ? spent * (1 - part) / part : 0);
+                   biological > 0 ? r->wall_s / biological : 0, left(rest, sizeof rest, part, spent));
   draw(p, part, line);
 }
 
 void mill_progress_mining(struct mill_progress *p, const struct mill_mining_progress *m)
 {
   double now = mill_seconds(), part = m->candidates ? (double)m->done / (double)m->candidates : 1, spent;
-  char line[256];
+  char line[256], rest[64];
   if (p->level != m->level) {
     p->level = m->level;
     p->level_begun = now;
@@ -100,14 +109,14 @@ void mill_progress_mining(struct mill_progress *p, const struct mill_mining_prog
   if (!due(p, now))
     return;
   spent = now - p->level_begun;
+  const double rate = spent > 0 ? (double)m->done / spent : 0;
+  left(rest, sizeof rest, part, spent);
   if (m->testing)
-    mill_text_format(line, sizeof line, "%s %llu of %llu, %.3g a second, %.0f s left", m->testing, (unsigned long long)m->done,
-                     (unsigned long long)m->candidates, spent > 0 ? (double)m->done / spent : 0,
-                     part > 0 ? spent * (1 - part) / part : 0);
+    mill_text_format(line, sizeof line, "%s %llu of %llu, %.3g a second%s", m->testing, (unsigned long long)m->done,
+                     (unsigned long long)m->candidates, rate, rest);
   else
-    mill_text_format(line, sizeof line, "level %u: %llu of %llu candidates, %llu frequent, %.3g a second, %.0f s left", m->level,
-                   (unsigned long long)m->done, (unsigned long long)m->candidates, (unsigned long long)m->frequent,
-                   spent > 0 ? (double)m->done / spent : 0, part > 0 ? spent * (1 - part) / part : 0);
+    mill_text_format(line, sizeof line, "level %u: %llu of %llu candidates, %llu frequent, %.3g a second%s", m->level,
+                     (unsigned long long)m->done, (unsigned long long)m->candidates, (unsigned long long)m->frequent, rate, rest);
   draw(p, part, line);
 }
 
@@ -158,7 +167,7 @@ int mill_json_print(cJSON *object, struct mill_error *error)
   char *text = cJSON_Print(object);
   int rc = 0;
   if (!text || puts(text) < 0 || fflush(stdout) != 0)
-    rc = mill_fail(error, MILL_RESOURCES, text ? "standard output: cannot write" : "out of memory");
+    rc = text ? mill_output_refused(NULL, error) : mill_fail(error, MILL_RESOURCES, "out of memory");
   free(text);
   cJSON_Delete(object);
   return rc;

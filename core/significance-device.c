@@ -93,7 +93,7 @@ static int count_batches(const struct mill_tests_setup *setup, struct mill_count
         mill_device_surrogates_tally(surrogates, count, error) < 0)
       return mill_fail_within(error, "in surrogates");
     done += count;
-    if (setup->progress && setup->progress(done, all, setup->self))
+    if (setup->progress && setup->progress(done, all, setup->self) && done < all)
       return mill_fail(error, MILL_INTERRUPTED,
                        "interrupted after %" PRIu32 " of %" PRIu32 " surrogates; every level is complete, nothing is tested", done,
                        all);

@@ -323,9 +323,23 @@ static void template_test(void)
   mill_ini_free(ini);
 }
 
+/* A bound of a whole number that is none: seeds go up to 9.2e18 in their tables, as no double is 2^63 - 1. */
+static void unbounded_test(void)
+{
+  static const struct mill_param_spec spec = {"n", "", "1", NULL, "n", 0, 9.2e18, 0, MILL_INT, 0};
+  const struct mill_defines none = {0};
+  struct mill_error error;
+  int64_t n = 0;
+  is_int(mill_param_value(&spec, "9223372036854775807", &none, &n, &error), 0, "%s: 2^63 - 1", locale_name);
+  is_int(n, INT64_MAX, "%s: as it is", locale_name);
+  ok(mill_param_value(&spec, "-1", &none, &n, &error) < 0 && strstr(error.text, "must be ≥ 0"), "%s: its other bound holds: %s", locale_name,
+     error.text);
+}
+
 static void all_test(void)
 {
   locale_name = setlocale(LC_NUMERIC, NULL);
+  unbounded_test();
   values_test();
   refused_test();
   unused_test();
