@@ -2,7 +2,7 @@
    delivery, plasticity and length of the histories, whole and in pieces, with state and weights read on the way, and through checkpoints from
    either to the other. A real GPU: 100 networks; else as many as half a minute has room for, emulated, with threads, blocks and streams in
    changing order. Each under three pairs of strategies, so that few programs are compiled; SPIKEMILL_LONG=1: 100 networks under all pairs.
-   NETWORK=N: only that one. */
+   NETWORK="N …": only these. */
 #include "gpu-ways.h"
 #include "plastic-networks.h"
 
@@ -129,7 +129,9 @@ int main(void)
   hundred = all || gpu == GPU_REAL;
   epochs = gpu == GPU_REAL ? REAL_EPOCHS : EPOCHS;
   if (only) {
-    check_network(&network, (uint32_t)strtoul(only, NULL, 10), all, epochs, &spikes);
+    char *end;
+    for (unsigned long n = strtoul(only, &end, 10); end != only; n = strtoul(only = end, &end, 10))
+      check_network(&network, (uint32_t)n, all, epochs, &spikes);
     return done_testing();
   }
   check_blocks();
