@@ -257,6 +257,8 @@ VALGRIND_TESTS = \
   tests/weights
 
 SLOW_TESTS = tests/bands tests/bands-plastic tests/bands-static tests/gpu-rules.test tests/gpu-run.test tests/gpu-windows.test
+SELF_CONTAINED_TESTS = tests/counters tests/gpu-candidates tests/gpu-counters tests/gpu-errors.test tests/gpu-extremes tests/gpu-maker \
+  tests/gpu-mine.test tests/gpu-networks tests/gpu-plastic tests/gpu-run-mine.test tests/gpu-surrogates tests/gpu-values tests/strategies
 
 CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/random-networks \
