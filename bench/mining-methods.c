@@ -18,7 +18,7 @@
 #include "cuda/miner.h"
 #include "registry.h"
 #include "simulation.h"
-#include "stream.h"
+#include "stream-private.h"
 #include "text.h"
 #include "threads.h"
 
@@ -56,20 +56,6 @@ static void *memory(size_t count, size_t size)
   return p;
 }
 
-/* The first event behind a tick. */
-static uint64_t first_behind(const struct mill_stream *s, int64_t tick)
-{
-  uint64_t low = 0, high = s->count;
-  while (low < high) {
-    const uint64_t middle = low + (high - low) / 2;
-    if (s->event[middle].tick <= tick)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 /* Draws an episode that occurs, its types all different. Returns 0 where there is none to go on with. */
 static int draw_episode(const struct mill_stream *s, const struct mill_interval *interval, uint32_t nodes, uint32_t *key)
 {
@@ -77,8 +63,8 @@ static int draw_episode(const struct mill_stream *s, const struct mill_interval 
   key[0] = s->event[at].unit;
   for (uint32_t n = 1; n < nodes; n++) {
     const uint32_t j = draw(INTERVALS);
-    const uint64_t first = first_behind(s, s->event[at].tick + interval[j].low),
-                   end = first_behind(s, s->event[at].tick + interval[j].high);
+    const uint64_t first = mill_stream_after(s, s->event[at].tick + interval[j].low),
+                   end = mill_stream_after(s, s->event[at].tick + interval[j].high);
     if (first == end)
       return 0;
     at = first + draw(end - first);

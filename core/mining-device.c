@@ -40,7 +40,9 @@ static void note_tests(const struct mill_mining *m)
 /* Whether the windows are so small that a GPU's launches take longer than the CPU's counting. */
 static int are_small(const struct mill_mining *m)
 {
-  return !m->live && m->windows.count && m->stream->count / m->windows.count < DEVICE_EVENTS;
+  const struct mill_windows *w = &m->windows;
+  const double share = w->count ? (double)w->length / ((double)w->step * (double)w->count) : 1; /* of the events, in each */
+  return !m->live && w->count && (double)m->stream->count * share < DEVICE_EVENTS;
 }
 
 /* Chooses where to count. With `auto` that is a GPU when there is one, the counter has a text for it, and windows are large enough. */

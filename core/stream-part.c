@@ -43,8 +43,7 @@ int mill_stream_append(struct mill_stream *stream, const char *name, uint64_t *r
   return 0;
 }
 
-/* The first event after a tick. */
-static uint64_t first_after(const struct mill_stream *stream, int64_t tick)
+uint64_t mill_stream_after(const struct mill_stream *stream, int64_t tick)
 {
   uint64_t low = 0, high = stream->count;
   while (low < high) {
@@ -59,7 +58,7 @@ static uint64_t first_after(const struct mill_stream *stream, int64_t tick)
 
 void mill_stream_drop(struct mill_stream *stream, int64_t tick)
 {
-  const uint64_t first = first_after(stream, tick);
+  const uint64_t first = mill_stream_after(stream, tick);
   stream->count -= first;
   if (first)
     memmove(stream->event, stream->event + first, stream->count * sizeof *stream->event);
@@ -81,7 +80,7 @@ int mill_stream_seal(struct mill_stream *stream, const char *name, struct mill_e
 int mill_stream_cut(const struct mill_stream *whole, const char *name, int64_t start, int64_t stop, struct mill_stream **part,
                     struct mill_error *error)
 {
-  const uint64_t first = first_after(whole, start), end = first_after(whole, stop);
+  const uint64_t first = mill_stream_after(whole, start), end = mill_stream_after(whole, stop);
   struct mill_stream_info info = whole->info;
   uint64_t room = 0;
   info.start = start;

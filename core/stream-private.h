@@ -37,6 +37,8 @@ int mill_events_sort(const char *path, struct mill_event *event, uint64_t count,
 
 /* An empty stream with bounds as `info` says, whose names stay the caller's to keep; `name` is for messages. */
 int mill_stream_create(const char *name, const struct mill_stream_info *info, struct mill_stream **stream, struct mill_error *error);
+/* The index of the first event after a tick, of a stream in order of tick. */
+uint64_t mill_stream_after(const struct mill_stream *stream, int64_t tick);
 /* Adds events in order of tick; *room, 0 at first, is how many there is memory for. */
 int mill_stream_append(struct mill_stream *stream, const char *name, uint64_t *room, const struct mill_event *event, uint64_t n,
                        struct mill_error *error);
