@@ -1,5 +1,5 @@
 /* A GPU for C tests: the machine's own, with the environment as it is; else the emulator of tests/cuda-emulator, which runs kernels on the CPU.
-   Compiled programs are kept for the length of the test. */
+   Compiled programs are kept for the length of the test; with GPU_CACHE=FOLDER there, for other tests too. */
 #ifndef GPU_H
 #define GPU_H
 
@@ -16,26 +16,14 @@ enum gpu { GPU_NONE, GPU_EMULATED, GPU_REAL };
 
 static char gpu_cache[] = "/tmp/mill-cache-XXXXXX";
 
-/* Entries of the cache: programs compiled by this process and its children. With `remove`, all of them go. */
-static inline int gpu_cache_entries(int remove)
-{
-  DIR *folder = opendir(gpu_cache);
-  int n = 0;
-  for (struct dirent *entry; folder && (entry = readdir(folder));) {
-    if (entry->d_name[0] == '.')
-      continue;
-    n++;
-    if (remove)
-      unlinkat(dirfd(folder), entry->d_name, 0);
-  }
-  if (folder)
-    closedir(folder);
-  return n;
-}
-
 static inline void gpu_cache_remove(void)
 {
-  gpu_cache_entries(1);
+  DIR *folder = opendir(gpu_cache);
+  for (struct dirent *entry; folder && (entry = readdir(folder));)
+    if (entry->d_name[0] != '.')
+      unlinkat(dirfd(folder), entry->d_name, 0);
+  if (folder)
+    closedir(folder);
   rmdir(gpu_cache);
 }
 
@@ -68,13 +56,15 @@ static inline void gpu_point(const char *variable, const char *library)
    is no real one. */
 static inline enum gpu gpu_find(void)
 {
-  const char *required = getenv("SPIKEMILL_REQUIRE_GPU");
+  const char *required = getenv("SPIKEMILL_REQUIRE_GPU"), *kept = getenv("GPU_CACHE");
   char own[512], emulated[512];
   int good;
-  if (!mkdtemp(gpu_cache))
-    bail("cannot write to /tmp");
-  atexit(gpu_cache_remove);
-  setenv("SPIKEMILL_CACHE", gpu_cache, 1);
+  if (!kept) {
+    if (!mkdtemp(gpu_cache))
+      bail("cannot write to /tmp");
+    atexit(gpu_cache_remove);
+  }
+  setenv("SPIKEMILL_CACHE", kept ? kept : gpu_cache, 1);
   good = gpu_try(own, sizeof own);
   if (good && strcmp(own, "emulated") != 0) {
     diag("on %s", own);
