@@ -13,12 +13,10 @@ MILL_KERNEL __launch_bounds__(256, MILL_PLASTIC ? 4 : 1) mill_deliver(MILL_NETWO
     const uint32_t columns = (p.longest + lanes - 1) / lanes;
     uint32_t column = 0, k = group;
     const uint32_t entries = mill_is_plastic(p) ? list.entries : list.count;
-    while (column < columns && entries) {
-      while (k >= entries && column < columns) {
-        k -= entries;
-        column++;
-      }
-      if (column == columns)
+    for (; entries; k += groups) {
+      column += k / entries; /* in one step: few entries among many groups go round the columns many times */
+      k %= entries;
+      if (column >= columns)
         break;
       const mill_device_spike spike = mill_entry(list, k);
       const uint32_t row = spike.neuron - source.first;
@@ -31,7 +29,6 @@ MILL_KERNEL __launch_bounds__(256, MILL_PLASTIC ? 4 : 1) mill_deliver(MILL_NETWO
         else
           mill_add_to_ring(p, ring, first + lane, end, lanes, spike.mask, list.first);
       }
-      k += groups;
     }
   }
 }

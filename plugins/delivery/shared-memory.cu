@@ -171,8 +171,8 @@ static __device__ __forceinline__ void mill_visit_all(const mill_device_network 
     const mill_to_ring out = {net.population[p.target_population].ring[p.receptor]};
     uint32_t slice = 0, k = blockIdx.x * (blockDim.x / lanes) + threadIdx.x / lanes;
     for (; list.entries; k += teams) {
-      for (; k >= list.entries; k -= list.entries)
-        slice++;
+      slice += k / list.entries; /* in one step: few entries among many teams go round the slices many times */
+      k %= list.entries;
       if (slice >= p.slices)
         break;
       const mill_device_spike spike = mill_entry(list, k);
