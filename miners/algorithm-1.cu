@@ -9,7 +9,9 @@
    MapConcatenate is one thread per episode, segment of the stream and machine (mapconcatenate.h says why that is exact). Machine 0 of a
    segment starts as far before it as an occurrence can reach, as if no occurrence had been completed there; machine i after the i-th
    event of the last type in that reach, as if one had been completed at it and none since. Each leaves a tuple: how many occurrences it
-   completes in the segment, and which machine of the next segment goes on from where it ends. A tree of joins makes one of all segments. */
+   completes in the segment, and which machine of the next segment goes on from where it ends. A tree of joins makes one of all segments.
+   A cut in a burst, where the reach has more such events than there are machines, is none for that episode: the machines of the segment
+   before go on, and those of the segment behind it pass on what they get. */
 
 #define NO_COUNT 0xffffffffu
 #define MACHINES 16u
@@ -151,7 +153,7 @@ MILL_KERNEL ptpe_count(MILL_STREAM, const mill_batch batch, uint32_t *counts)
   mill_machine machine = make_machine(stream, batch, nodes, candidate_of(batch, mine), mine);
   if (!batch.lists)
     machine.list_place = threadIdx.x;
-  take_events(stream, machine, tile, batch.rows, 0, stream.events, i < batch.count ? 0 : stream.events);
+  take_events(stream, machine, tile, batch.rows, 0, stream.events, 0, i < batch.count ? stream.events : 0);
   if (i < batch.count)
     counts[i] = machine.lost ? NO_COUNT : machine.count;
 }
@@ -211,53 +213,64 @@ static __device__ MILL_TIME span_of(const mill_device_stream &stream, const mill
   return span;
 }
 
-/* Segment s is events cut[s] … cut[s + 1] - 1. `blocks` blocks a segment; a thread takes candidate i and machine i / count. tuple:
-   [count][segments][MACHINES]; lost: [count] is set where a list or the number of machines was too small. */
+/* Whether there are machines for all that may have happened before a cut, which is not at the stream's end. */
+static __device__ bool is_cut(const mill_reach &reach)
+{
+  return reach.end - reach.first < MACHINES;
+}
+
+/* Segment s is events cut[s] … cut[s + 1] - 1, and those of the segments behind it whose cuts are none. `blocks` blocks a segment; a thread takes
+   candidate i and machine i / count. tuple: [count][segments][MACHINES]; lost: [count] is set where a list was too small. */
 MILL_KERNEL map_segments(MILL_STREAM, const mill_batch batch, const uint32_t *cut, uint32_t segments, uint32_t blocks, mill_tuple *tuple,
                          uint32_t *lost)
 {
   MILL_DYNAMIC_SHARED(MILL_TIME, shared);
   __shared__ MILL_TIME time[TILE];
   __shared__ uint32_t type[TILE];
-  __shared__ uint32_t from;
+  __shared__ uint32_t from, to;
   mill_tile tile = {time, type, 0};
   const mill_nodes nodes = share(batch, shared, tile);
-  const uint32_t s = blockIdx.x / blocks, begin = cut[s], end = cut[s + 1];
+  const uint32_t s = blockIdx.x / blocks, begin = cut[s];
   const uint32_t i = blockIdx.x % blocks * blockDim.x + threadIdx.x, k = i % batch.count, number = i / batch.count;
   mill_machine machine = make_machine(stream, batch, nodes, candidate_of(batch, k), threadIdx.x);
   const uint32_t last_type = machine.type(batch.level - 1);
   mill_reach before = {0, 0};
-  uint32_t start = stream.events;
-  if (threadIdx.x == 0)
+  uint32_t start = stream.events, stop = 0, next = s + 1; /* next: the segment that follows */
+  if (threadIdx.x == 0) {
     from = stream.events;
+    to = 0;
+  }
   __syncthreads();
   machine.begin = begin;
   if (number < MACHINES && begin < stream.events) {
     const MILL_TIME span = span_of(stream, machine);
     before = reach_of(stream, last_type, begin, span);
-    if (number == 0)
+    if (is_cut(before) && number == 0)
       start = first_within(stream.time, 0, begin, stream.time[begin], span);
-    else if (number <= before.end - before.first)
+    else if (is_cut(before) && number <= before.end - before.first)
       start = lower_bound(stream.order, 0, begin, stream.type_order[before.first + number - 1] + 1);
-    if (number == 0 && before.end - before.first >= MACHINES)
-      lost[k] = 1;
-    atomicMin(&from, start);
+    if (start < stream.events) {
+      while (cut[next] < stream.events && !is_cut(reach_of(stream, last_type, cut[next], span)))
+        next++;
+      stop = cut[next];
+      atomicMin(&from, start);
+      atomicMax(&to, stop);
+    }
   }
   __syncthreads();
-  take_events(stream, machine, tile, batch.rows, from, end, start);
+  take_events(stream, machine, tile, batch.rows, from, to, start, stop);
   if (number >= MACHINES)
     return;
-  mill_tuple out = {0, 0};
+  mill_tuple out = {0, is_cut(before) ? 0 : number};
   if (start < stream.events && machine.alive) {
     out.count = machine.count;
-    if (end < stream.events) {
-      const mill_reach after = reach_of(stream, last_type, end, span_of(stream, machine));
+    if (stop < stream.events) {
+      const mill_reach after = reach_of(stream, last_type, stop, span_of(stream, machine));
       uint32_t at = before.first + number - 1; /* of the last completion */
       if (machine.count)
         at = lower_bound(stream.type_order, stream.first[last_type], after.end, stream.order[machine.last]);
       if ((machine.count || number) && at >= after.first)
         out.next = at - after.first + 1;
-      out.next = out.next < MACHINES ? out.next : 0; /* then `lost` is set by the next segment */
     }
   }
   if (machine.lost)

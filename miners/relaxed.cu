@@ -44,7 +44,7 @@ MILL_KERNEL relaxed_count(MILL_STREAM, const mill_batch batch, uint32_t *counts)
     if (node < nodes)
       high[node * threads + threadIdx.x] = stream.interval[batch.interval[(uint64_t)k * nodes + node]].high;
   }
-  take_events(stream, machine, tile, batch.rows, 0, stream.events, i < batch.count ? 0 : stream.events);
+  take_events(stream, machine, tile, batch.rows, 0, stream.events, 0, i < batch.count ? stream.events : 0);
   if (i < batch.count)
     counts[i] = machine.count;
 }

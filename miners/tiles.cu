@@ -49,17 +49,19 @@ static __device__ void fill_tile(const mill_device_stream &stream, const mill_ti
   __syncthreads();
 }
 
-/* Gives the machine the tile's events from number `from` on, which are the stream's from event `first` on. */
+/* Gives the machine the tile's events from … to - 1, which are the stream's from event `first` on. */
 template <class Machine>
-static __device__ __forceinline__ void take_tile(Machine &machine, const mill_tile &tile, uint32_t rows, uint32_t from, uint32_t count,
+static __device__ __forceinline__ void take_tile(Machine &machine, const mill_tile &tile, uint32_t rows, uint32_t from, uint32_t to,
                                                  uint32_t first)
 {
-  for (uint32_t w = from / 32; 32 * w < count; w++) {
+  for (uint32_t w = from / 32; 32 * w < to; w++) {
     uint32_t left = 0;
     for (uint32_t i = 0; i < machine.length; i++)
       left |= tile.row[(machine.type(i) & (rows - 1)) * ROW + w];
     if (from > 32 * w)
       left &= ALL_EVENTS << (from - 32 * w);
+    if (to < 32 * w + 32)
+      left &= ALL_EVENTS >> (32 * w + 32 - to);
     for (; left; left &= left - 1) {
       const uint32_t i = 32 * w + __ffs((int)left) - 1;
       machine.take(tile.type[i], tile.time[i], first + i);
@@ -67,16 +69,16 @@ static __device__ __forceinline__ void take_tile(Machine &machine, const mill_ti
   }
 }
 
-/* By all threads of the block: the events from … to - 1, of which the thread's machine takes those from `start` on. */
+/* By all threads of the block: the events from … to - 1, of which the thread's machine takes start … stop - 1. */
 template <class Machine>
 static __device__ __forceinline__ void take_events(const mill_device_stream &stream, Machine &machine, const mill_tile &tile,
-                                                   uint32_t rows, uint32_t from, uint32_t to, uint32_t start)
+                                                   uint32_t rows, uint32_t from, uint32_t to, uint32_t start, uint32_t stop)
 {
   for (uint32_t first = from, count; first < to; first += count) {
     count = to - first < TILE ? to - first : TILE;
     fill_tile(stream, tile, rows, first, count);
-    if (start < first + count)
-      take_tile(machine, tile, rows, start > first ? start - first : 0, count, first);
+    if (start < first + count && stop > first)
+      take_tile(machine, tile, rows, start > first ? start - first : 0, stop - first < count ? stop - first : count, first);
   }
 }
 

@@ -125,6 +125,41 @@ static void long_lists(void)
     }
 }
 
+/* Bursts with more ends within reach of a cut than there are machines, and quiet between them: some cuts are none, of some episodes. */
+static void bursts(void)
+{
+  enum { BURSTS = 6, BURST = 70, QUIET = 40, TYPES = 3, EVENTS = BURSTS * (BURST + QUIET) };
+  static struct mill_event event[EVENTS];
+  uint32_t n = 0;
+  int64_t tick = 0;
+  seed = 11;
+  for (uint32_t k = 0; k < BURSTS; k++) {
+    for (uint32_t i = 0; i < BURST; i++)
+      event[n++] = (struct mill_event){.tick = tick += draw(2), .unit = draw(k % 2 ? 10 : TYPES) % TYPES};
+    for (uint32_t i = 0; i < QUIET; i++)
+      event[n++] = (struct mill_event){.tick = tick += 1 + draw(20), .unit = draw(TYPES)};
+  }
+  for (int ties = MILL_TIES_ORDER; ties <= MILL_TIES_STRICT; ties++)
+    for (int64_t segments = 2; segments <= 512; segments *= 4) {
+      struct mine m = {.event = event,
+                       .events = n,
+                       .types = TYPES,
+                       .levels = 5,
+                       .most = 40,
+                       .threshold = 1,
+                       .ties = ties,
+                       .intervals = 3,
+                       .interval = {{0, 3}, {2, 9}, {5, 25}}};
+      for (int c = 0; c < COUNTERS; c++) {
+        m.threads[c] = 1;
+        m.memory[c] = UINT64_C(1) << 30;
+        m.parameters[c].segments = segments;
+        m.parameters[c].crossover = "100000";
+      }
+      ok(mine(&m), "bursts, ties = %s, %" PRId64 " segments: the counters agree", ties ? "strict" : "order", segments);
+    }
+}
+
 /* An episode of 64 nodes, of two types in turn, and all its prefixes. */
 static void deepest_level(void)
 {
@@ -291,6 +326,7 @@ int main(void)
   random_batches(0, longer ? 40 : 4, longer ? BATCH_STREAMS : 10);
   long_streams();
   long_lists();
+  bursts();
   deepest_level();
   restart();
   cache_size();
