@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <cJSON.h>
+#include "compare-levels.h"
 #include "memory.h"
 #include "output.h"
 #include "registry.h"
@@ -93,18 +94,12 @@ static int choose_subject(struct request *r, struct mill_error *error)
   return 0;
 }
 
-static int by_value(const void *a, const void *b)
+static void summarise(const struct request *r, struct mill_variant *v)
 {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static void summarise(struct mill_variant *v)
-{
-  qsort(v->seconds, v->runs, sizeof *v->seconds, by_value);
+  v->median = mill_variant_median(v->seconds, v->runs);
   v->least = v->seconds[0];
   v->most = v->seconds[v->runs - 1];
-  v->median = v->runs % 2 ? v->seconds[v->runs / 2] : (v->seconds[v->runs / 2 - 1] + v->seconds[v->runs / 2]) / 2;
+  mill_compare_levels_summarise(v, (uint32_t)r->repeat);
 }
 
 /* To the first variant; negative when that took no time. */
@@ -159,11 +154,13 @@ static int run_one(const struct request *r, struct mill_variant *variant, int ro
   if (rc < 0)
     return mill_fail_within(error, "%s", variant->name);
   mill_note_set(ignore, NULL); /* the first run has said it */
-  if (round > 0 && !is_same(&result, &variant->result))
+  if (round > 0 && (!is_same(&result, &variant->result) || result.levels != variant->result.levels))
     return mill_fail(error, MILL_DIFFERENT, "`%s` differs from itself: two runs gave other results", variant->name);
-  if (round > 0)
-    variant->seconds[variant->runs++] = result.seconds;
   variant->result = result;
+  if (round == 0)
+    return mill_compare_levels_begin(variant, (uint32_t)r->repeat, error);
+  mill_compare_levels_take(variant, (uint32_t)r->repeat);
+  variant->seconds[variant->runs++] = result.seconds;
   return 0;
 }
 
@@ -214,7 +211,7 @@ static int run_all(struct request *r, struct mill_error *error)
     }
   }
   for (uint32_t i = 0; i < v->count; i++) {
-    summarise(&v->variant[i]);
+    summarise(r, &v->variant[i]);
     if (check(r, i, error) < 0)
       return -1;
   }
@@ -241,6 +238,7 @@ static void print_agreement(const struct request *r)
 static void print(const struct request *r)
 {
   const struct mill_variants *v = &r->variants;
+  const struct mill_variant *base = reference(v, 0);
   static const char *const mark[2][2] = {{"", ""}, {"  upper bound", "  NO UPPER BOUND"}};
   char memory[32], times[32];
   printf("%-40s %10s %10s %10s %8s %10s  %s\n", "variant", "median s", "min s", "max s", "ratio", "memory", r->subject->hash);
@@ -255,6 +253,7 @@ static void print(const struct request *r)
     puts(r->difference);
   else
     print_agreement(r);
+  mill_compare_levels_print(v, base ? base : &v->variant[0]);
 }
 
 static int print_json(const struct request *r, struct mill_error *error)
@@ -282,6 +281,8 @@ static int print_json(const struct request *r, struct mill_error *error)
     cJSON_AddStringToObject(item, "hash", x->result.hash);
     if (x->result.bound)
       cJSON_AddTrueToObject(item, "upper_bound");
+    if (r->subject == &mill_subject_mining)
+      mill_compare_levels_json(x, item);
     cJSON_AddItemToArray(list, item);
   }
   return mill_json_print(object, error);

@@ -115,6 +115,7 @@ core_libmill_la_LIBADD = $(INIPARSER_LIBS) $(XXHASH_LIBS) $(CJSON_LIBS)
 
 noinst_HEADERS += \
   core/command.h \
+  core/compare-levels.h \
   core/checkpoint.h \
   core/choice.h \
   core/connect.h \
@@ -229,6 +230,7 @@ spikemill_SOURCES = \
   core/cmd-mine.c \
   core/cmd-new.c \
   core/cmd-run.c \
+  core/compare-levels.c \
   core/info-device.c \
   core/main.c \
   core/mine-files.c \

@@ -61,6 +61,13 @@ static uint64_t hash_tests(const struct mill_mining *mining)
   return hash;
 }
 
+static void take_levels(const struct mill_mining *mining, struct mill_result *result)
+{
+  struct mill_mining_level level;
+  for (result->levels = 0; mill_mining_level(mining, result->levels + 1, &level) == 0; result->levels++)
+    result->level[result->levels] = (struct mill_result_level){level.candidates, level.wall_s};
+}
+
 static int run(const struct mill_variant *variant, const char *path, struct mill_result *result, struct mill_error *error)
 {
   struct mill_mining *mining = NULL;
@@ -77,6 +84,9 @@ static int run(const struct mill_variant *variant, const char *path, struct mill
     result->bound = !report.exact;
     result->group = 0;
     mill_text_format(result->counter, sizeof result->counter, "%s", report.counter);
+    mill_text_format(result->backend, sizeof result->backend, "%s", report.backend);
+    result->threads = report.threads;
+    take_levels(mining, result);
     result->tested = report.tested;
     result->tests = report.tested ? hash_tests(mining) : 0;
     mill_text_format(result->hash, sizeof result->hash, "%016llx", (unsigned long long)report.count_hash);

@@ -154,7 +154,7 @@ static int make_variant(const struct mill_variants *v, struct mill_variant *vari
                         const struct mill_subject *subject, const struct mill_overrides *overrides, uint32_t runs,
                         struct mill_error *error)
 {
-  const char *value[MILL_AXIS_COUNT] = {0};
+  const char **value = variant->value;
   int rc = 0;
   for (int a = MILL_AXIS_COUNT - 1; a >= 0; a--) {
     if (!v->list[a])
@@ -205,9 +205,22 @@ void mill_variants_free(struct mill_variants *v)
   for (uint32_t i = 0; i < v->count; i++) {
     free(v->variant[i].name);
     free(v->variant[i].seconds);
+    free(v->variant[i].level_seconds);
     mill_overrides_free(&v->variant[i].overrides);
   }
   free(v->variant);
   for (int a = 0; a < MILL_AXIS_COUNT; a++)
     free(v->list[a]);
+}
+
+static int by_value(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+double mill_variant_median(double *seconds, uint32_t runs)
+{
+  qsort(seconds, runs, sizeof *seconds, by_value);
+  return runs % 2 ? seconds[runs / 2] : (seconds[runs / 2 - 1] + seconds[runs / 2]) / 2;
 }

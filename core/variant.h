@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <spikemill/error.h>
 #include "command.h"
+#include "job.h"
 
 /* What can vary. */
 enum mill_axis {
@@ -30,17 +31,28 @@ struct mill_result {
   char counter[64]; /* of mining: bounds of one counter must be equal */
   int tested;       /* 1: what is found was tested, too, */
   uint64_t tests;   /* and the tests have this hash, which must be equal where `hash` must */
+  /* Of mining: */
+  char backend[16]; /* that it ran on: "cpu", */
+  uint32_t threads; /* with so many */
+  uint32_t levels;  /* 0 for other subjects */
+  struct mill_result_level {
+    uint64_t candidates;
+    double seconds;
+  } level[MILL_LENGTH_MAX]; /* of levels 1, 2, … */
 };
 
 struct mill_variant {
-  char *name;                      /* of what varies: "row-wise, 2 threads" */
-  struct mill_overrides overrides; /* the user's and the variant's own */
-  uint32_t threads;                /* 0: not varied */
+  char *name;                         /* of what varies: "row-wise, 2 threads" */
+  struct mill_overrides overrides;    /* the user's and the variant's own */
+  uint32_t threads;                   /* 0: not varied */
+  const char *value[MILL_AXIS_COUNT]; /* of each axis, an item of its list; NULL: not varied */
   /* Filled by runs. */
   double *seconds; /* [runs] */
   uint32_t runs;
   double median, least, most;
   struct mill_result result;
+  double *level_seconds; /* [result.levels][rounds], of timed rounds: compare-levels.h */
+  double level_median[MILL_LENGTH_MAX];
   int differs;  /* from the first variant of its group, or from the first bounds of its counter */
   int violated; /* of bounds: they are none */
 };
@@ -93,6 +105,9 @@ int mill_variants_axis(struct mill_variants *variants, enum mill_axis axis, cons
 int mill_variants_cross(struct mill_variants *variants, const struct mill_subject *subject, const struct mill_overrides *overrides,
                         uint32_t runs, struct mill_error *error);
 void mill_variants_free(struct mill_variants *variants);
+
+/* The median of runs, one or more, which are put in order. */
+double mill_variant_median(double *seconds, uint32_t runs);
 
 /* A text in the C locale, malloc'ed; NULL when out of memory. */
 char *mill_sentence(const char *format, ...) MILL_PRINTF(1, 2);

@@ -154,6 +154,8 @@ test_plugins = \
   counter-misled \
   counter-no-count \
   counter-older \
+  counter-slow-mapconcatenate \
+  counter-slow-ptpe \
   counter-underbound \
   counter-unsteady \
   delivery-other-kind \

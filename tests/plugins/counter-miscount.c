@@ -10,6 +10,9 @@
 #ifndef MISSED
 #define MISSED(in) 1
 #endif
+#ifndef WAIT
+#define WAIT(in, level) (void)0
+#endif
 
 struct node {
   uint32_t count;
@@ -82,6 +85,7 @@ static int count(void *self, const struct mill_candidates *c, uint64_t *counts, 
   struct node *node = calloc(c->level, sizeof *node);
   struct found *found = calloc((size_t)c->level * m->in->events, sizeof *found);
   int rc = node && found ? 0 : m->host->fail(error, MILL_RESOURCES, "out of memory");
+  WAIT(m->in, c->level);
   for (uint32_t i = 0; rc == 0 && i < c->level; i++)
     node[i].found = found + (size_t)i * m->in->events;
   for (uint32_t k = 0; rc == 0 && k < c->count; k++) {
