@@ -8,5 +8,5 @@
 #endif
 #define EXACT MILL_EXACT
 #define MISSED(in) 0
-#define WAIT(in, level) (void)(((level) + (in)->workers + OFFSET) % 2 && nanosleep(&(struct timespec){0, 50000000}, NULL))
+#define WAIT(in, level) (void)(((level) + (in)->workers + OFFSET) % 2 && nanosleep(&(struct timespec){0, 100000000}, NULL))
 #include "counter-miscount.c"
