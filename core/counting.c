@@ -235,7 +235,7 @@ int mill_counting_keep(struct mill_counting *counting, uint32_t level, uint32_t 
 
 int mill_counting_takes_streams(const struct mill_counting_setup *setup)
 {
-  return setup->miner && mill_miner_calls(setup->plugin).count_streams;
+  return setup->miner && mill_miner_takes_streams(setup->plugin);
 }
 
 int mill_counting_streams(struct mill_counting *counting, const struct mill_device_stream *streams, uint32_t count,

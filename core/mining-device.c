@@ -1,8 +1,10 @@
-/* Where a recording is mined: on the CPU or on a GPU, and why. */
+/* Where a recording is mined and tested: on the CPU or on a GPU, by which counter, and why. */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
 #include "mining-private.h"
+
+#include <stdlib.h>
 
 #include "counting.h"
 #include "cuda/program.h"
@@ -19,22 +21,59 @@ static int has_gpu(void)
   return has;
 }
 
-static int try_gpu(struct mill_mining *m, struct mill_error *error)
+/* Opens a GPU for a plugin, of which `like`, unless it is NULL, has the program. *miner is NULL after a failure. */
+static int open_gpu(const struct mill_plugin *plugin, const struct mill_miner *like, int narrow, struct mill_miner **miner,
+                    struct mill_error *error)
 {
-  const int narrow = !m->events || mill_miner_is_narrow(m->first, m->last);
-  if (mill_miner_open(m->job->counter.plugin, &m->miner, error) == 0 && mill_miner_load(m->miner, narrow, error) == 0)
+  if ((like ? mill_miner_open_like(like, miner, error) : mill_miner_open(plugin, miner, error)) == 0 &&
+      mill_miner_load(*miner, narrow, error) == 0)
     return 0;
-  mill_miner_close(m->miner);
-  m->miner = NULL;
+  mill_miner_close(*miner);
+  *miner = NULL;
   return -1;
 }
 
-/* Says when tests are not where episodes are counted. */
-static void note_tests(const struct mill_mining *m)
+/* What cannot be had of a GPU: with `auto` it is done on the CPU. */
+static int refuse(const struct mill_mining *m, const char *what, const struct mill_error *reason, struct mill_error *error)
 {
-  const struct mill_counting_setup counting = {.plugin = m->job->counter.plugin, .miner = m->miner};
-  if (m->job->significance.kind == MILL_SIGNIFICANCE_SURROGATE && !mill_counting_takes_streams(&counting))
-    mill_note("surrogates are counted on the CPU: counter `%s` cannot do that on a GPU", counting.plugin->name);
+  if (m->job->backend == 0) {
+    mill_note("%s are counted on the CPU: %s", what, reason->text);
+    return 0;
+  }
+  mill_place_fail(error, &m->job->place, "backend", "%s", reason->text);
+  if (error)
+    error->status = reason->status;
+  return -1;
+}
+
+/* Whether a plugin's counts are those of every exact counter, and it counts in many streams on a GPU. */
+static int is_tester(const char *name, struct mill_choice *choice)
+{
+  static const struct mill_place nowhere = {NULL, NULL};
+  const struct mill_given given = {.place = &nowhere};
+  if (mill_plugin_load(MILL_COUNTER, name, NULL, &choice->plugin, NULL) == 0 && choice->plugin->flags & MILL_EXACT &&
+      mill_miner_takes_streams(choice->plugin) && mill_choice_load(&given, "counter", MILL_COUNTER, name, choice, NULL) == 0)
+    return 1;
+  mill_choice_free(choice);
+  *choice = (struct mill_choice){0};
+  return 0;
+}
+
+/* Finds what counts in surrogates, and says so when it is not the job's counter on the GPU. */
+static void choose_tester(struct mill_mining *m)
+{
+  const struct mill_plugin *plugin = m->job->counter.plugin;
+  char **names;
+  if (m->job->significance.kind != MILL_SIGNIFICANCE_SURROGATE || mill_miner_takes_streams(plugin))
+    return;
+  names = plugin->flags & MILL_EXACT ? mill_plugin_list(MILL_COUNTER, NULL, NULL) : NULL;
+  for (size_t i = 0; names && names[i] && !is_tester(names[i], &m->testing); i++)
+    ;
+  free(names);
+  if (m->testing.plugin)
+    mill_note("surrogates are counted by `%s`: counter `%s` cannot do that on a GPU", m->testing.plugin->name, plugin->name);
+  else
+    mill_note("surrogates are counted on the CPU: counter `%s` cannot do that on a GPU", plugin->name);
 }
 
 /* Whether the windows are so small that a GPU's launches take longer than the CPU's counting. */
@@ -57,16 +96,51 @@ int mill_mining_open_gpu(struct mill_mining *m, struct mill_error *error)
     mill_fail(&inner, MILL_USAGE, "windows of fewer than %d events on average are counted faster there", DEVICE_EVENTS);
   else if (!mill_miner_device_of(plugin))
     mill_fail(&inner, MILL_USAGE, "counter `%s` has no text for a GPU", plugin->name);
-  else if (try_gpu(m, &inner) == 0) {
-    note_tests(m);
+  else if (open_gpu(plugin, NULL, !m->events || mill_miner_is_narrow(m->first, m->last), &m->miner, &inner) == 0) {
+    choose_tester(m);
     return 0;
   }
-  if (job->backend == 0) {
-    mill_note("episodes are counted on the CPU: %s", inner.text);
+  return refuse(m, "episodes", &inner, error);
+}
+
+/* Slots begin their tests at about the same time: the program is compiled for one of them, and that of the whole, which the first slot uses, is
+   what others are opened like. A program in use is loaded already, so that this changes nothing of it. */
+int mill_mining_begin_tests(int narrow, struct mill_counting_setup *counting, void *self, struct mill_error *error)
+{
+  struct mill_mining *m = self, *whole = m->whole ? m->whole : m;
+  struct mill_miner **own = m->slot && !m->slot->first ? &m->slot->tester : &whole->tester;
+  struct mill_error inner = {0};
+  int rc = 0;
+  if (!whole->testing.plugin)
     return 0;
+  mill_miner_shed(m->miner);
+  pthread_mutex_lock(&whole->lock);
+  if (!whole->refused) {
+    if (!whole->tester)
+      rc = open_gpu(whole->testing.plugin, NULL, narrow, &whole->tester, &inner);
+    if (rc == 0 && !*own)
+      rc = open_gpu(whole->testing.plugin, whole->tester, narrow, own, &inner);
+    if (rc == 0)
+      rc = mill_miner_load(*own, narrow, &inner);
+    if (rc < 0) {
+      whole->refused = m->job->backend == 0;
+      rc = refuse(m, "surrogates", &inner, error);
+    } else {
+      m->tester = *own;
+      counting->plugin = whole->testing.plugin;
+      counting->params = whole->testing.values;
+      counting->miner = *own;
+    }
   }
-  mill_place_fail(error, &job->place, "backend", "%s", inner.text);
-  if (error)
-    error->status = inner.status;
-  return -1;
+  pthread_mutex_unlock(&whole->lock);
+  return rc;
+}
+
+void mill_mining_end_tests(struct mill_mining *m)
+{
+  if (m->whole && m->tester)
+    mill_miner_shed(m->tester);
+  if (!m->whole)
+    mill_miner_close(m->tester);
+  m->tester = NULL;
 }

@@ -273,6 +273,7 @@ static struct mill_mining *create(struct mill_mining *whole, struct mill_error *
   m->memory_before = mill_memory_held();
   m->peak_before = mill_memory_peak();
   m->whole = whole;
+  pthread_mutex_init(&m->lock, NULL);
   return m;
 }
 
@@ -459,7 +460,10 @@ void mill_mining_free(struct mill_mining *m)
   mill_stream_free(m->stream);
   if (!m->whole) {
     mill_miner_close(m->miner);
+    mill_miner_close(m->tester);
+    mill_choice_free(&m->testing);
     mill_job_free(m->job);
   }
+  pthread_mutex_destroy(&m->lock);
   free(m);
 }

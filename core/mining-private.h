@@ -2,7 +2,10 @@
 #ifndef MILL_MINING_PRIVATE_H
 #define MILL_MINING_PRIVATE_H
 
+#include <pthread.h>
+
 #include <spikemill/mining.h>
+#include "choice.h"
 #include "cuda/miner.h"
 #include "episodes.h"
 #include "job.h"
@@ -17,6 +20,7 @@
 /* Where windows of a mining are mined one after the other, beside other slots: each has a thread of its own. */
 struct mill_mining_slot {
   struct mill_miner *miner;           /* its own; that of the whole in the first slot; NULL: the CPU */
+  struct mill_miner *tester;          /* likewise, of tests: its own once they have begun; NULL in the first slot */
   struct mill_team *team;
   struct mill_memory_account account; /* of the window at hand */
   int first;
@@ -27,6 +31,10 @@ struct mill_mining {
   struct mill_stream *stream;
   struct mill_miner *miner;    /* the GPU that counts; NULL: the CPU does. Of a window: its whole's */
   struct mill_spike_log *log;  /* of a live one, and its windows: the spikes on that GPU; NULL: they are not there */
+  struct mill_choice testing;  /* of the whole: what counts in surrogates on the GPU, for a counter that cannot; plugin NULL: nothing */
+  struct mill_miner *tester;   /* of the whole: the GPU for it; NULL before tests begin. Of a window: the one in use */
+  pthread_mutex_t lock;        /* of the whole: while testers are opened, and of */
+  int refused;                 /* 1: none could be */
   struct mill_mining *whole;   /* of a window: what it is of, whose the job is; else NULL */
   struct mill_windows windows; /* of the whole */
   uint64_t number;             /* of a window, from 1 */
@@ -55,6 +63,10 @@ struct mill_mining {
 int mill_mining_on_gpu(const struct mill_mining *mining);
 /* Of mining-device.c: opens the GPU that the job asks for, or that `auto` takes; notes why it is not taken. */
 int mill_mining_open_gpu(struct mill_mining *mining, struct mill_error *error);
+/* Of tests by surrogates on a GPU, while nothing is counted there: struct mill_tests_setup, to_device; `mining` is its self. Where the job's
+   counter does not take streams, what does is opened. It is released by mill_mining_end_tests, after a failure too. */
+int mill_mining_begin_tests(int narrow, struct mill_counting_setup *counting, void *mining, struct mill_error *error);
+void mill_mining_end_tests(struct mill_mining *mining);
 /* Of a mining on a GPU, before spikes come: they are kept by their simulation on the GPU that counts, too. */
 void mill_mining_take_log(struct mill_mining *live, struct mill_spike_log *log);
 

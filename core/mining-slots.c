@@ -44,6 +44,7 @@ void mill_mining_slot_close(struct mill_mining_slot *slot)
 {
   if (!slot->first)
     mill_miner_close(slot->miner);
+  mill_miner_close(slot->tester);
   mill_team_free(slot->team);
 }
 

@@ -59,9 +59,12 @@ static int test(struct mill_mining *m, const struct mill_counting_setup *counter
                                          .begin = stated && begin < m->first ? begin : m->first,
                                          .end = stated && end > m->last ? end : m->last,
                                          .dither = m->dither,
+                                         .to_device = mill_mining_begin_tests,
                                          .progress = on_tests,
                                          .self = m};
-  return mill_tests_run(&setup, counting, &m->tests, error);
+  const int rc = mill_tests_run(&setup, counting, &m->tests, error);
+  mill_mining_end_tests(m);
+  return rc;
 }
 
 static uint32_t device_batch(uint64_t events)

@@ -62,11 +62,10 @@ static uint32_t batch_of(const struct mill_tests_setup *setup, const struct mill
 }
 
 /* Opens the counter on the first surrogate, of which all others have the events. */
-static int open_counting(const struct mill_tests_setup *setup, const struct mill_trains *trains, uint64_t memory,
+static int open_counting(struct mill_counting_setup counter, const struct mill_trains *trains, uint64_t memory,
                          struct mill_counting **counting, struct mill_error *error)
 {
   struct mill_surrogate_room *room = mill_surrogate_room_create(trains, error);
-  struct mill_counting_setup counter = setup->counting;
   int rc;
   if (!room)
     return -1;
@@ -101,21 +100,23 @@ static int count_batches(const struct mill_tests_setup *setup, struct mill_count
   return 0;
 }
 
-int mill_tests_on_device(const struct mill_tests_setup *setup, const struct mill_tests *tests, const struct mill_trains *trains,
-                         const uint32_t *number, uint32_t levels, uint32_t *reached, uint64_t *sum, struct mill_error *error)
+int mill_tests_on_device(const struct mill_tests_setup *setup, const struct mill_counting_setup *counter,
+                         const struct mill_tests *tests, const struct mill_trains *trains, const uint32_t *number, uint32_t levels,
+                         uint32_t *reached, uint64_t *sum, struct mill_error *error)
 {
-  const uint64_t free_bytes = mill_cuda_free_bytes(setup->counting.miner->cuda) + setup->counting.miner->spare_bytes,
-                 most = free_bytes / 8 * 7, asked = setup->counting.memory;
+  struct mill_miner *const miner = counter->miner;
+  const uint64_t free_bytes = mill_cuda_free_bytes(miner->cuda) + miner->spare_bytes, most = free_bytes / 8 * 7,
+                 asked = counter->memory;
   const uint64_t memory = (most && most < asked ? most : asked) / 2; /* for surrogates; and as much for the counter */
   struct mill_counting *counting = NULL;
   struct mill_device_surrogates *surrogates = NULL;
   struct tree t = {{0}, NULL, NULL, NULL, NULL};
   int rc = -1;
-  if (tree_make(setup, tests, number, levels, &t, error) < 0 || open_counting(setup, trains, memory, &counting, error) < 0)
+  if (tree_make(setup, tests, number, levels, &t, error) < 0 || open_counting(*counter, trains, memory, &counting, error) < 0)
     goto done;
-  const struct mill_device_surrogates_setup making = {.miner = setup->counting.miner,
+  const struct mill_device_surrogates_setup making = {.miner = miner,
                                                       .trains = trains,
-                                                      .strict = setup->counting.ties == MILL_TIES_STRICT,
+                                                      .strict = counter->ties == MILL_TIES_STRICT,
                                                       .memory = memory,
                                                       .most = batch_of(setup, tests, trains),
                                                       .episodes = (uint32_t)tests->count,
@@ -133,7 +134,7 @@ int mill_tests_on_device(const struct mill_tests_setup *setup, const struct mill
 done:
   mill_device_surrogates_close(surrogates);
   mill_counting_close(counting);
-  mill_miner_widen(setup->counting.miner, 0);
+  mill_miner_widen(miner, 0);
   tree_release(&t);
   return rc;
 }

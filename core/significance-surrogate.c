@@ -1,7 +1,8 @@
 /* Episodes counted in surrogates. The frequent episodes hold the beginnings of each of them, so that a counter goes through them level by
    level as it does in mining, all being candidates; one that does not occur in a surrogate has no successors there. Threads share out the
    surrogates, each with a counter of its own, and what they add up are whole numbers: their order does not matter. Types that are in
-   no episode are left out. A counter that counts in many streams on a GPU does all of it there (significance-device.c). */
+   no episode are left out. A counter that counts in many streams on a GPU, the one of the job or another, does all of it there
+   (significance-device.c). */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
@@ -297,10 +298,16 @@ static int stopped(const struct surrogates *s, struct mill_error *error)
                    (uint64_t)atomic_load((atomic_uint_fast64_t *)&s->done), s->setup->options->surrogates);
 }
 
-/* Whether the GPU that counts takes them. */
-static int on_device(const struct surrogates *s)
+/* Finds what counts them on a GPU: 1 when there is something, which *counter is then. */
+static int on_device(const struct surrogates *s, struct mill_counting_setup *counter, struct mill_error *error)
 {
-  return mill_counting_takes_streams(&s->setup->counting) && mill_device_surrogates_can(s->trains) && s->tests->count <= UINT32_MAX;
+  const struct mill_tests_setup *setup = s->setup;
+  *counter = setup->counting;
+  if (!counter->miner || !mill_device_surrogates_can(s->trains) || s->tests->count > UINT32_MAX)
+    return 0;
+  if (setup->to_device && setup->to_device(mill_device_surrogates_are_narrow(s->trains), counter, setup->self, error) < 0)
+    return -1;
+  return mill_counting_takes_streams(counter) != 0;
 }
 
 int mill_tests_by_surrogates(const struct mill_tests_setup *setup, struct mill_counting **counting, const struct mill_tests *tests,
@@ -308,15 +315,16 @@ int mill_tests_by_surrogates(const struct mill_tests_setup *setup, struct mill_c
 {
   struct surrogates s = {.setup = setup, .tests = tests, .workers = mill_team_size(setup->counting.team)};
   const uint32_t surrogates = setup->options->surrogates;
-  int rc = -1;
+  struct mill_counting_setup counter;
+  int rc = -1, there;
   while (s.levels < setup->episodes->levels && setup->episodes->level[s.levels + 1].count)
     s.levels++;
   s.worker = mill_allocate_or_fail("workers of surrogates", s.workers, sizeof *s.worker, error);
   s.extended = s.worker ? mill_allocate_or_fail("marks of episodes", tests->count, sizeof *s.extended, error) : NULL;
   if (!s.extended || take_recording(&s, counting, error) < 0)
     goto done;
-  if (on_device(&s)) {
-    rc = mill_tests_on_device(setup, tests, s.trains, s.number, s.levels, reached, sum, error);
+  if ((there = on_device(&s, &counter, error)) != 0) {
+    rc = there < 0 ? -1 : mill_tests_on_device(setup, &counter, tests, s.trains, s.number, s.levels, reached, sum, error);
     goto done;
   }
   mark_extended(&s);

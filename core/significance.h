@@ -33,6 +33,10 @@ struct mill_tests_setup {
   uint64_t duration;  /* ticks, ≥ 1 */
   int64_t begin, end; /* first and last tick of the recording; no event lies outside */
   int64_t dither;     /* ticks */
+  /* May be NULL. Called when surrogates that a GPU can make are about to be counted, and nothing is counted any more: plugin, params and miner
+     of *counting, which are those of `counting` above, may be replaced by others that count them there (mill_counting_takes_streams), in
+     times of 32 bits when `narrow`, else of 64. Negative: a failure. */
+  int (*to_device)(int narrow, struct mill_counting_setup *counting, void *self, struct mill_error *error);
   /* May be NULL; called on the caller's thread with how many surrogates (or, with the model, episodes) are done; 1: stop. */
   int (*progress)(uint64_t done, uint64_t all, void *self);
   void *self;
@@ -65,10 +69,11 @@ int mill_tests_by_surrogates(const struct mill_tests_setup *setup, struct mill_c
 
 struct mill_trains; /* surrogates.h */
 
-/* significance-device.c: the same by a counter that takes streams (mill_counting_takes_streams), in surrogates of these trains, which can
+/* significance-device.c: the same by `counter`, one that takes streams (mill_counting_takes_streams), in surrogates of these trains, which can
    be made on a device (mill_device_surrogates_can). number[type] are those of the types among the trains, `levels` is the last level with an
    episode; there are less than 2^32 tests. */
-int mill_tests_on_device(const struct mill_tests_setup *setup, const struct mill_tests *tests, const struct mill_trains *trains,
-                         const uint32_t *number, uint32_t levels, uint32_t *reached, uint64_t *sum, struct mill_error *error);
+int mill_tests_on_device(const struct mill_tests_setup *setup, const struct mill_counting_setup *counter, const struct mill_tests *tests,
+                         const struct mill_trains *trains, const uint32_t *number, uint32_t levels, uint32_t *reached, uint64_t *sum,
+                         struct mill_error *error);
 
 #endif

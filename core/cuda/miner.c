@@ -36,6 +36,11 @@ const struct mill_counter_there *mill_miner_there_of(const struct mill_plugin *p
   return mill_miner_device_of(plugin) ? mill_miner_calls(plugin).there : NULL;
 }
 
+int mill_miner_takes_streams(const struct mill_plugin *plugin)
+{
+  return mill_miner_device_of(plugin) && mill_miner_calls(plugin).count_streams;
+}
+
 /* ---- The program ---------------------------------------------------------------------------------------------------------- */
 
 int mill_miner_compile(struct mill_compiler *compiler, const struct mill_plugin *plugin, int narrow, int major, int minor,

@@ -16,6 +16,9 @@ const struct mill_counter_device *mill_miner_device_of(const struct mill_plugin 
 /* How it counts candidates that are made on the device; NULL when it takes all of them from the host. */
 const struct mill_counter_there *mill_miner_there_of(const struct mill_plugin *plugin);
 
+/* Whether it counts in many streams at a time: struct mill_counter_device, count_streams. */
+int mill_miner_takes_streams(const struct mill_plugin *plugin);
+
 /* Opens the device. *miner is NULL after a failure. Close it with mill_miner_close, which takes NULL. */
 int mill_miner_open(const struct mill_plugin *plugin, struct mill_miner **miner, struct mill_error *error);
 /* Another one, with the programs that this one has loaded; of its own in all else. */
