@@ -352,14 +352,14 @@ static int same_tests(const struct mill_mining *a, const struct mill_mining *b, 
 }
 
 struct job {
-  const char *path, *kind, *intervals;
+  const char *path, *kind, *intervals, *counter;
   uint32_t support, surrogates, length, seed, strict;
   const char *memory;
 };
 
 static struct mill_mining *mine(const struct job *j, const char *backend)
 {
-  char sets[8][64];
+  char sets[9][64];
   snprintf(sets[0], sizeof *sets, "mining.surrogate=%s", j->kind);
   snprintf(sets[1], sizeof *sets, "mining.support=%u", j->support);
   snprintf(sets[2], sizeof *sets, "mining.significance=surrogate=%u", j->surrogates);
@@ -368,7 +368,8 @@ static struct mill_mining *mine(const struct job *j, const char *backend)
   snprintf(sets[5], sizeof *sets, "mining.ties=%s", j->strict ? "strict" : "order");
   snprintf(sets[6], sizeof *sets, "mining.memory=%s", strcmp(backend, "cpu") ? j->memory : "1G");
   snprintf(sets[7], sizeof *sets, "mining.backend=%s", backend);
-  return mined(j->path, SET(j->intervals, "mining.q=1", sets[0], sets[1], sets[2], sets[3], sets[4], sets[5], sets[6], sets[7]));
+  snprintf(sets[8], sizeof *sets, "mining.counter=%s", j->counter);
+  return mined(j->path, SET(j->intervals, "mining.q=1", sets[0], sets[1], sets[2], sets[3], sets[4], sets[5], sets[6], sets[7], sets[8]));
 }
 
 static uint64_t compare(const struct job *j, const char *what)
@@ -379,12 +380,15 @@ static uint64_t compare(const struct job *j, const char *what)
   struct mill_mining_report r;
   mill_mining_report(gpu, &r);
   ok(same && tested && r.tested && !strcmp(r.backend, "cuda"),
-     "%s: %s, %u surrogates, ties %s, memory %s: the tests of %" PRIu64 " episodes of up to %u nodes", what, j->kind, j->surrogates,
-     j->strict ? "strict" : "order", j->memory, tested, r.levels);
+     "%s: %s, %s, %u surrogates, ties %s, memory %s: the tests of %" PRIu64 " episodes of up to %u nodes", what, j->counter, j->kind,
+     j->surrogates, j->strict ? "strict" : "order", j->memory, tested, r.levels);
   mill_mining_free(cpu);
   mill_mining_free(gpu);
   return tested;
 }
+
+/* Counters that do not take streams themselves. */
+static const char *const others[] = {"ptpe", "mapconcatenate", "hybrid", "two-pass"};
 
 static void test_chain(void)
 {
@@ -395,6 +399,7 @@ static void test_chain(void)
     struct job j = {.path = in_folder("chain.smk"),
                     .kind = mill_surrogate_names[k],
                     .intervals = "mining.intervals=(0,5] (5,10] ms",
+                    .counter = "latest-start",
                     .support = 12,
                     .surrogates = longer ? 999 : 150,
                     .length = 4,
@@ -402,6 +407,9 @@ static void test_chain(void)
                     .strict = k % 2,
                     .memory = "1G"};
     compare(&j, "chains");
+    j.counter = others[k];
+    compare(&j, "chains");
+    j.counter = "latest-start";
     j.memory = "900K";
     j.strict ^= 1;
     compare(&j, "chains, little memory");
@@ -449,6 +457,7 @@ static void test_random(void)
     const struct job j = {.path = in_folder(name),
                           .kind = mill_surrogate_names[(run + run / 4) % MILL_SURROGATE_COUNT],
                           .intervals = run % 4 == 1 ? "mining.intervals=(0,20] (10,20] ms" : "mining.intervals=(0,4] (2,7] ms",
+                          .counter = run % 2 ? others[run / 2 % 4] : "latest-start",
                           .support = 6 + n / 40,
                           .surrogates = 1 + below(&state, 30),
                           .length = 5,
@@ -485,7 +494,7 @@ static void test_stops(void)
   mill_mining_free(m);
 }
 
-/* Which counters count in many streams: others count in surrogates on the CPU. */
+/* Which counters count in many streams: for others another one counts in surrogates. */
 static void test_counters(void)
 {
   static const struct {
