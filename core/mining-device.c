@@ -46,13 +46,14 @@ static int refuse(const struct mill_mining *m, const char *what, const struct mi
   return -1;
 }
 
-/* Whether a plugin's counts are those of every exact counter, and it counts in many streams on a GPU. */
+/* Whether a plugin's counts are those of every exact counter, and it counts in many streams on a GPU; then *choice is it, with default
+   parameters. */
 static int is_tester(const char *name, struct mill_choice *choice)
 {
   static const struct mill_place nowhere = {NULL, NULL};
   const struct mill_given given = {.place = &nowhere};
-  if (mill_plugin_load(MILL_COUNTER, name, NULL, &choice->plugin, NULL) == 0 && choice->plugin->flags & MILL_EXACT &&
-      mill_miner_takes_streams(choice->plugin) && mill_choice_load(&given, "counter", MILL_COUNTER, name, choice, NULL) == 0)
+  if (mill_choice_load(&given, "counter", MILL_COUNTER, name, choice, NULL) == 0 && choice->plugin->flags & MILL_EXACT &&
+      mill_miner_takes_streams(choice->plugin))
     return 1;
   mill_choice_free(choice);
   *choice = (struct mill_choice){0};

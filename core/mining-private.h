@@ -19,8 +19,8 @@
 
 /* Where windows of a mining are mined one after the other, beside other slots: each has a thread of its own. */
 struct mill_mining_slot {
-  struct mill_miner *miner;           /* its own; that of the whole in the first slot; NULL: the CPU */
-  struct mill_miner *tester;          /* likewise, of tests: its own once they have begun; NULL in the first slot */
+  struct mill_miner *miner;  /* its own; that of the whole in the first slot; NULL: the CPU */
+  struct mill_miner *tester; /* likewise, of tests: its own once they have begun; NULL in the first slot */
   struct mill_team *team;
   struct mill_memory_account account; /* of the window at hand */
   int first;
@@ -31,10 +31,10 @@ struct mill_mining {
   struct mill_stream *stream;
   struct mill_miner *miner;    /* the GPU that counts; NULL: the CPU does. Of a window: its whole's */
   struct mill_spike_log *log;  /* of a live one, and its windows: the spikes on that GPU; NULL: they are not there */
-  struct mill_choice testing;  /* of the whole: what counts in surrogates on the GPU, for a counter that cannot; plugin NULL: nothing */
+  struct mill_choice testing;  /* of the whole: the counter of surrogates on the GPU, when the job's cannot; plugin NULL: none */
   struct mill_miner *tester;   /* of the whole: the GPU for it; NULL before tests begin. Of a window: the one in use */
-  pthread_mutex_t lock;        /* of the whole: while testers are opened, and of */
-  int refused;                 /* 1: none could be */
+  pthread_mutex_t lock;        /* of the whole: held while a tester is opened, and for `refused` */
+  int refused;                 /* of the whole: 1 when a tester could not be opened, and the CPU counts in all surrogates */
   struct mill_mining *whole;   /* of a window: what it is of, whose the job is; else NULL */
   struct mill_windows windows; /* of the whole */
   uint64_t number;             /* of a window, from 1 */
@@ -48,7 +48,7 @@ struct mill_mining {
   uint64_t support;
   uint32_t threads;
   struct mill_mining_slot *slot; /* of a window that is mined beside others; else NULL */
-  int64_t dither; /* ticks */
+  int64_t dither;                /* ticks */
   struct mill_episodes episodes;
   struct mill_occurrences *occurrences; /* NULL: not asked for */
   struct mill_truth *truth;             /* NULL: none */

@@ -298,7 +298,7 @@ static int stopped(const struct surrogates *s, struct mill_error *error)
                    (uint64_t)atomic_load((atomic_uint_fast64_t *)&s->done), s->setup->options->surrogates);
 }
 
-/* Finds what counts them on a GPU: 1 when there is something, which *counter is then. */
+/* Finds what counts them on a GPU: 1 when there is something, which *counter is then; 0: nothing; negative: a failure. */
 static int on_device(const struct surrogates *s, struct mill_counting_setup *counter, struct mill_error *error)
 {
   const struct mill_tests_setup *setup = s->setup;

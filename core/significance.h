@@ -72,8 +72,8 @@ struct mill_trains; /* surrogates.h */
 /* significance-device.c: the same by `counter`, one that takes streams (mill_counting_takes_streams), in surrogates of these trains, which can
    be made on a device (mill_device_surrogates_can). number[type] are those of the types among the trains, `levels` is the last level with an
    episode; there are less than 2^32 tests. */
-int mill_tests_on_device(const struct mill_tests_setup *setup, const struct mill_counting_setup *counter, const struct mill_tests *tests,
-                         const struct mill_trains *trains, const uint32_t *number, uint32_t levels, uint32_t *reached, uint64_t *sum,
-                         struct mill_error *error);
+int mill_tests_on_device(const struct mill_tests_setup *setup, const struct mill_counting_setup *counter,
+                         const struct mill_tests *tests, const struct mill_trains *trains, const uint32_t *number, uint32_t levels,
+                         uint32_t *reached, uint64_t *sum, struct mill_error *error);
 
 #endif

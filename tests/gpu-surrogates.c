@@ -369,7 +369,8 @@ static struct mill_mining *mine(const struct job *j, const char *backend)
   snprintf(sets[6], sizeof *sets, "mining.memory=%s", strcmp(backend, "cpu") ? j->memory : "1G");
   snprintf(sets[7], sizeof *sets, "mining.backend=%s", backend);
   snprintf(sets[8], sizeof *sets, "mining.counter=%s", j->counter);
-  return mined(j->path, SET(j->intervals, "mining.q=1", sets[0], sets[1], sets[2], sets[3], sets[4], sets[5], sets[6], sets[7], sets[8]));
+  return mined(j->path,
+               SET(j->intervals, "mining.q=1", sets[0], sets[1], sets[2], sets[3], sets[4], sets[5], sets[6], sets[7], sets[8]));
 }
 
 static uint64_t compare(const struct job *j, const char *what)
@@ -380,8 +381,8 @@ static uint64_t compare(const struct job *j, const char *what)
   struct mill_mining_report r;
   mill_mining_report(gpu, &r);
   ok(same && tested && r.tested && !strcmp(r.backend, "cuda"),
-     "%s: %s, %s, %u surrogates, ties %s, memory %s: the tests of %" PRIu64 " episodes of up to %u nodes", what, j->counter, j->kind,
-     j->surrogates, j->strict ? "strict" : "order", j->memory, tested, r.levels);
+     "%s: %s, %s, %u surrogates, ties %s, memory %s: the tests of %" PRIu64 " episodes of up to %u nodes", what, j->counter,
+     j->kind, j->surrogates, j->strict ? "strict" : "order", j->memory, tested, r.levels);
   mill_mining_free(cpu);
   mill_mining_free(gpu);
   return tested;
@@ -389,6 +390,7 @@ static uint64_t compare(const struct job *j, const char *what)
 
 /* Counters that do not take streams themselves. */
 static const char *const others[] = {"ptpe", "mapconcatenate", "hybrid", "two-pass"};
+#define OTHERS (sizeof others / sizeof *others)
 
 static void test_chain(void)
 {
@@ -407,7 +409,7 @@ static void test_chain(void)
                     .strict = k % 2,
                     .memory = "1G"};
     compare(&j, "chains");
-    j.counter = others[k];
+    j.counter = others[k % OTHERS];
     compare(&j, "chains");
     j.counter = "latest-start";
     j.memory = "900K";
@@ -457,7 +459,7 @@ static void test_random(void)
     const struct job j = {.path = in_folder(name),
                           .kind = mill_surrogate_names[(run + run / 4) % MILL_SURROGATE_COUNT],
                           .intervals = run % 4 == 1 ? "mining.intervals=(0,20] (10,20] ms" : "mining.intervals=(0,4] (2,7] ms",
-                          .counter = run % 2 ? others[run / 2 % 4] : "latest-start",
+                          .counter = run % 2 ? others[run / 2 % OTHERS] : "latest-start",
                           .support = 6 + n / 40,
                           .surrogates = 1 + below(&state, 30),
                           .length = 5,

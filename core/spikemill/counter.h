@@ -124,8 +124,8 @@ struct mill_counter_device {
      of their kind; from then on nothing else is called but this and `close`. *streams is the first of them: `first` and `interval` are of
      all, and the other arrays of each stream follow those of the one before: time[count][events] and so on. Times are of as many bits as
      those of `open` and at least 0; when ties are strict `order` is that of the first event of its time. counts: an address on the
-     device, uint32_t [count][episodes->count], all of which are written. It does that for exact counters without it too, with default
-     parameters, when its own is exact. NULL: another one does so, or surrogates are counted on the CPU. */
+     device, uint32_t [count][episodes->count], all of which are written. An exact counter that has it serves, with default parameters,
+     other exact ones that have not. NULL: another one does so, or surrogates are counted on the CPU. */
   int (*count_streams)(void *self, const struct mill_device_stream *streams, uint32_t count, const struct mill_episode_tree *episodes,
                        uint64_t counts, struct mill_error *error);
 };
