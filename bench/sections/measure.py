@@ -5,7 +5,7 @@ prints a picture's place and its data, from which ../draw.py draws it.
 
 Environment, for the sections whose names begin with gpu:
   BENCH_BACKEND=cpu        tries them where there is no GPU
-  BENCH_SIZES="20e3 1e6"   synapses or candidates, in place of their own list
+  BENCH_SIZES="20e3 1e6"   synapses, candidates or supports, in place of their own list; of gpu-mining-windows seconds and support, as 10:15
   BENCH_MS=200             biological time of a run, or of the recording Sym26
   BENCH_STREAMS=sym26      recordings, in place of their own list
   BENCH_KEEP=FILE          keeps what is measured there, and does not measure again what it finds, so that a section may be measured in
@@ -84,7 +84,7 @@ def backend():
 
 
 def sizes(*default):
-    """Numbers of synapses, as texts."""
+    """What a section goes through, as texts: BENCH_SIZES, or its own list."""
     return os.environ.get("BENCH_SIZES", " ".join(default)).split()
 
 
