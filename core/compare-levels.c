@@ -153,11 +153,12 @@ static uint64_t least(const struct mill_variant *many, const struct mill_variant
 }
 
 /* Level 1 is not measured, since on a GPU neither way counts it: it has the value of the nearest level that is, as levels without candidates
-   have, which come behind the last one and by the parameter's own rule have its value. */
+   have, which come behind the last one and by the parameter's own rule have its value. Of two that `auto` has run on different backends
+   there is nothing to say: hybrid counts both ways on one. */
 static void print_choice(const struct choice *choice, const struct mill_variant *many, const struct mill_variant *few)
 {
   const uint32_t levels = many->result.levels, threads = many->result.threads;
-  if (levels < 2 || levels != few->result.levels)
+  if (levels < 2 || levels != few->result.levels || strcmp(many->result.backend, few->result.backend) != 0)
     return;
   for (uint32_t level = 2; level <= levels; level++)
     if (!is_comparable(many, few, level))

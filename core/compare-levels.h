@@ -17,8 +17,8 @@ void mill_compare_levels_take(struct mill_variant *variant, uint32_t rounds);
 void mill_compare_levels_summarise(struct mill_variant *variant, uint32_t rounds);
 
 /* Prints a row a level from 2 on, with the candidates of the variant `base`; nothing when there is no such level. What has counted other
-   candidates is not compared. Then, for each two variants that differ in the counter alone and count by ptpe and by mapconcatenate, the
-   parameter of hybrid that takes the faster of them on every level. */
+   candidates is not compared. Then, for each two variants that differ in the counter alone, count by ptpe and by mapconcatenate and
+   have run on one backend, the parameter of hybrid that takes the faster of them on every level. */
 void mill_compare_levels_print(const struct mill_variants *variants, const struct mill_variant *base);
 
 /* Adds "levels" of a variant, from 1 on, to the object that tells of it. */
