@@ -21,9 +21,9 @@
 
 enum { SHOWN, FILED, PLACES };
 
-#define AHEAD 8          /* windows of a slot that may be done before the one that is taken next */
-#define FORMED 20000     /* episodes of which the text is formed in memory, at most */
-#define LOOK_NS 50000000 /* between two looks at the progress */
+#define AHEAD 8            /* windows of a slot that may be done before the one that is taken next */
+#define FORMED 20000       /* episodes of which the text is formed in memory, at most */
+#define LOOK_NS 50000000   /* between two looks at the progress */
 
 /* A window that is mined, or waits to be taken. */
 struct turn {
@@ -51,10 +51,10 @@ struct pipeline {
   struct turn *turn;      /* [room] that of window k at k % room */
   uint32_t lanes;
   struct lane *lane;
-  pthread_mutex_t lock;    /* of all that follows, and of `done` and `state` */
-  pthread_cond_t go, come; /* there may be work; something was done */
-  uint64_t next, taken;    /* windows that were begun, and taken */
-  uint32_t busy;           /* lanes with a window at hand */
+  pthread_mutex_t lock;       /* of all that follows, and of `done` and `state` */
+  pthread_cond_t go, come;    /* there may be work; something was done */
+  uint64_t next, taken;       /* windows that were begun, and taken */
+  uint32_t busy;              /* lanes with a window at hand */
   int stop, pause;
 };
 
@@ -147,9 +147,17 @@ static int start(struct lane *lane)
   return failure;
 }
 
-/* As many lanes as can be had, one at least. They pause. */
-static int add_lanes(struct pipeline *p, uint32_t count, struct mill_error *error)
+/* As many lanes as can be had, one at least. */
+static int open_lanes(struct pipeline *p, struct mill_error *error)
 {
+  const uint32_t count = mill_mining_slots(p->whole);
+  p->lane = calloc(count, sizeof *p->lane);
+  p->room = (uint64_t)count * AHEAD;
+  p->turn = calloc(p->room, sizeof *p->turn);
+  if (!p->lane || !p->turn)
+    return mill_fail(error, MILL_RESOURCES, "out of memory");
+  for (uint64_t i = 0; i < p->room; i++)
+    p->turn[i].pipeline = p;
   while (p->lanes < count) {
     struct lane *lane = &p->lane[p->lanes];
     int failure;
@@ -163,27 +171,6 @@ static int add_lanes(struct pipeline *p, uint32_t count, struct mill_error *erro
     p->lanes++;
   }
   return 0;
-}
-
-/* None begins before all are open, since others are opened like the first one, whose program a window may change. */
-static int open_lanes(struct pipeline *p, struct mill_error *error)
-{
-  const uint32_t count = mill_mining_slots(p->whole);
-  int rc;
-  p->lane = calloc(count, sizeof *p->lane);
-  p->room = (uint64_t)count * AHEAD;
-  p->turn = calloc(p->room, sizeof *p->turn);
-  if (!p->lane || !p->turn)
-    return mill_fail(error, MILL_RESOURCES, "out of memory");
-  for (uint64_t i = 0; i < p->room; i++)
-    p->turn[i].pipeline = p;
-  p->pause = 1;
-  rc = add_lanes(p, count, error);
-  pthread_mutex_lock(&p->lock);
-  p->pause = 0;
-  pthread_cond_broadcast(&p->go);
-  pthread_mutex_unlock(&p->lock);
-  return rc;
 }
 
 static void close_lanes(struct pipeline *p)

@@ -22,7 +22,7 @@ static int has_gpu(void)
 }
 
 /* Opens a GPU for a plugin, of which `like`, unless it is NULL, has the program. *miner is NULL after a failure. */
-static int open_gpu(const struct mill_plugin *plugin, const struct mill_miner *like, int narrow, struct mill_miner **miner,
+static int open_gpu(const struct mill_plugin *plugin, struct mill_miner *like, int narrow, struct mill_miner **miner,
                     struct mill_error *error)
 {
   if ((like ? mill_miner_open_like(like, miner, error) : mill_miner_open(plugin, miner, error)) == 0 &&
@@ -112,11 +112,11 @@ int mill_mining_begin_tests(int narrow, struct mill_counting_setup *counting, vo
   struct mill_miner **own = m->slot && !m->slot->first ? &m->slot->tester : &whole->tester;
   struct mill_error inner = {0};
   int rc = 0;
-  if (!whole->testing.plugin)
-    return 0;
-  mill_miner_shed(m->miner);
   pthread_mutex_lock(&whole->lock);
-  if (!whole->refused) {
+  if (whole->refused) {
+    counting->miner = NULL;
+  } else if (whole->testing.plugin) {
+    mill_miner_shed(m->miner);
     if (!whole->tester)
       rc = open_gpu(whole->testing.plugin, NULL, narrow, &whole->tester, &inner);
     if (rc == 0 && !*own)
@@ -135,6 +135,19 @@ int mill_mining_begin_tests(int narrow, struct mill_counting_setup *counting, vo
   }
   pthread_mutex_unlock(&whole->lock);
   return rc;
+}
+
+int mill_mining_tests_refused(const struct mill_error *reason, void *self)
+{
+  struct mill_mining *m = self, *whole = m->whole ? m->whole : m;
+  int first;
+  if (m->job->backend != 0 || reason->status != MILL_RESOURCES)
+    return 0;
+  pthread_mutex_lock(&whole->lock);
+  first = !whole->refused;
+  whole->refused = 1;
+  pthread_mutex_unlock(&whole->lock);
+  return first ? refuse(m, "surrogates", reason, NULL) == 0 : 1;
 }
 
 void mill_mining_end_tests(struct mill_mining *m)

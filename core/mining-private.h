@@ -34,7 +34,7 @@ struct mill_mining {
   struct mill_choice testing;  /* of the whole: the counter of surrogates on the GPU, when the job's cannot; plugin NULL: none */
   struct mill_miner *tester;   /* of the whole: the GPU for it; NULL before tests begin. Of a window: the one in use */
   pthread_mutex_t lock;        /* of the whole: held while a tester is opened, and for `refused` */
-  int refused;                 /* of the whole: 1 when a tester could not be opened, and the CPU counts in all surrogates */
+  int refused;                 /* of the whole: 1 when a GPU has failed to count in surrogates, and the CPU does so from then on */
   struct mill_mining *whole;   /* of a window: what it is of, whose the job is; else NULL */
   struct mill_windows windows; /* of the whole */
   uint64_t number;             /* of a window, from 1 */
@@ -66,6 +66,8 @@ int mill_mining_open_gpu(struct mill_mining *mining, struct mill_error *error);
 /* Of tests by surrogates on a GPU, while nothing is counted there: struct mill_tests_setup, to_device; `mining` is its self. Where the job's
    counter does not take streams, what does is opened. It is released by mill_mining_end_tests, after a failure too. */
 int mill_mining_begin_tests(int narrow, struct mill_counting_setup *counting, void *mining, struct mill_error *error);
+/* Of tests that could not be made there: struct mill_tests_setup, refused. */
+int mill_mining_tests_refused(const struct mill_error *reason, void *mining);
 void mill_mining_end_tests(struct mill_mining *mining);
 /* Of a mining on a GPU, before spikes come: they are kept by their simulation on the GPU that counts, too. */
 void mill_mining_take_log(struct mill_mining *live, struct mill_spike_log *log);

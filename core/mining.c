@@ -60,6 +60,7 @@ static int test(struct mill_mining *m, const struct mill_counting_setup *counter
                                          .end = stated && end > m->last ? end : m->last,
                                          .dither = m->dither,
                                          .to_device = mill_mining_begin_tests,
+                                         .refused = mill_mining_tests_refused,
                                          .progress = on_tests,
                                          .self = m};
   const int rc = mill_tests_run(&setup, counting, &m->tests, error);

@@ -310,12 +310,32 @@ static int on_device(const struct surrogates *s, struct mill_counting_setup *cou
   return mill_counting_takes_streams(counter) != 0;
 }
 
+/* 1: it is done; 0: the CPU is to do it; negative: a failure. */
+static int count_on_device(const struct surrogates *s, uint32_t *reached, uint64_t *sum, struct mill_error *error)
+{
+  const struct mill_tests_setup *setup = s->setup;
+  struct mill_counting_setup counter;
+  struct mill_error reason = {0};
+  const int there = on_device(s, &counter, error);
+  if (there <= 0)
+    return there;
+  if (mill_tests_on_device(setup, &counter, s->tests, s->trains, s->number, s->levels, reached, sum, &reason) == 0)
+    return 1;
+  if (!setup->refused || !setup->refused(&reason, setup->self)) {
+    if (error)
+      *error = reason;
+    return -1;
+  }
+  memset(reached, 0, s->tests->count * sizeof *reached);
+  memset(sum, 0, s->tests->count * sizeof *sum);
+  return 0;
+}
+
 int mill_tests_by_surrogates(const struct mill_tests_setup *setup, struct mill_counting **counting, const struct mill_tests *tests,
                              uint32_t *reached, uint64_t *sum, struct mill_error *error)
 {
   struct surrogates s = {.setup = setup, .tests = tests, .workers = mill_team_size(setup->counting.team)};
   const uint32_t surrogates = setup->options->surrogates;
-  struct mill_counting_setup counter;
   int rc = -1, there;
   while (s.levels < setup->episodes->levels && setup->episodes->level[s.levels + 1].count)
     s.levels++;
@@ -323,8 +343,8 @@ int mill_tests_by_surrogates(const struct mill_tests_setup *setup, struct mill_c
   s.extended = s.worker ? mill_allocate_or_fail("marks of episodes", tests->count, sizeof *s.extended, error) : NULL;
   if (!s.extended || take_recording(&s, counting, error) < 0)
     goto done;
-  if ((there = on_device(&s, &counter, error)) != 0) {
-    rc = there < 0 ? -1 : mill_tests_on_device(setup, &counter, tests, s.trains, s.number, s.levels, reached, sum, error);
+  if ((there = count_on_device(&s, reached, sum, error)) != 0) {
+    rc = there < 0 ? -1 : 0;
     goto done;
   }
   mark_extended(&s);

@@ -35,8 +35,10 @@ struct mill_tests_setup {
   int64_t dither;     /* ticks */
   /* May be NULL. Called when surrogates that a GPU can make are about to be counted, and nothing is counted any more: plugin, params and miner
      of *counting, which are those of `counting` above, may be replaced by others that count them there (mill_counting_takes_streams), in
-     times of 32 bits when `narrow`, else of 64. Negative: a failure. */
+     times of 32 bits when `narrow`, else of 64; without a miner they are counted on the CPU. Negative: a failure. */
   int (*to_device)(int narrow, struct mill_counting_setup *counting, void *self, struct mill_error *error);
+  /* May be NULL. Called when a GPU has failed to count them: 1: the CPU is to do it, 0: that is the failure of the tests. */
+  int (*refused)(const struct mill_error *reason, void *self);
   /* May be NULL; called on the caller's thread with how many surrogates (or, with the model, episodes) are done; 1: stop. */
   int (*progress)(uint64_t done, uint64_t all, void *self);
   void *self;

@@ -2,6 +2,8 @@
 #ifndef MILL_CUDA_MINER_PRIVATE_H
 #define MILL_CUDA_MINER_PRIVATE_H
 
+#include <pthread.h>
+
 #include "cuda/miner.h"
 
 /* A kernel that was asked for. */
@@ -37,6 +39,7 @@ struct mill_miner {
   mill_cu_stream stream;
   mill_cu_module module[2]; /* for times of 64 and of 32 bits */
   struct mill_program_image image[2]; /* that they were loaded from */
+  pthread_mutex_t lock;     /* of images, while they are set and while mill_miner_open_like copies them */
   mill_cu_module surrogates[2]; /* the program of device-surrogates.c, likewise, once it was needed */
   int narrow;               /* the one in use */
   int wide;                 /* 1: never that for 32 bits */

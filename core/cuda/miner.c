@@ -90,14 +90,19 @@ int mill_miner_is_narrow(int64_t first, int64_t last)
 int mill_miner_load(struct mill_miner *m, int narrow, struct mill_error *error)
 {
   m->narrow = narrow = narrow != 0;
-  struct mill_program_image *image = &m->image[narrow];
+  struct mill_program_image image = m->image[narrow];
   if (m->module[narrow])
     return 0;
-  if (mill_cuda_attach(m->cuda, error) < 0 ||
-      (!image->bytes &&
-       mill_miner_compile(NULL, m->plugin, narrow, m->cuda->properties.major, m->cuda->properties.minor, image, error) < 0))
+  if (mill_cuda_attach(m->cuda, error) < 0)
     return -1;
-  return mill_cuda_check(m->cuda, m->cuda->call.module_load(&m->module[narrow], image->bytes), "loading the program", error);
+  if (!image.bytes) {
+    if (mill_miner_compile(NULL, m->plugin, narrow, m->cuda->properties.major, m->cuda->properties.minor, &image, error) < 0)
+      return -1;
+    pthread_mutex_lock(&m->lock);
+    m->image[narrow] = image;
+    pthread_mutex_unlock(&m->lock);
+  }
+  return mill_cuda_check(m->cuda, m->cuda->call.module_load(&m->module[narrow], image.bytes), "loading the program", error);
 }
 
 /* ---- What the plugin calls ------------------------------------------------------------------------------------------------ */
@@ -341,6 +346,7 @@ int mill_miner_open(const struct mill_plugin *plugin, struct mill_miner **out, s
   if (!m)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
   m->plugin = plugin;
+  pthread_mutex_init(&m->lock, NULL);
   if (mill_cuda_open(&m->cuda, error) < 0 ||
       mill_cuda_check(m->cuda, m->cuda->call.stream_create(&m->stream, MILL_CU_STREAM_NON_BLOCKING), "creating a stream", error) <
           0 ||
@@ -373,25 +379,33 @@ int mill_miner_open(const struct mill_plugin *plugin, struct mill_miner **out, s
   return 0;
 }
 
-int mill_miner_open_like(const struct mill_miner *like, struct mill_miner **out, struct mill_error *error)
+static int copy_images(struct mill_miner *to, struct mill_miner *from)
+{
+  int rc = 0;
+  pthread_mutex_lock(&from->lock);
+  for (int narrow = 0; narrow < 2 && rc == 0; narrow++) {
+    struct mill_program_image *image = &to->image[narrow];
+    if (!from->image[narrow].bytes)
+      continue;
+    *image = from->image[narrow];
+    image->bytes = malloc(image->size);
+    if (image->bytes)
+      memcpy(image->bytes, from->image[narrow].bytes, image->size);
+    rc = image->bytes ? 0 : -1;
+  }
+  pthread_mutex_unlock(&from->lock);
+  return rc;
+}
+
+int mill_miner_open_like(struct mill_miner *like, struct mill_miner **out, struct mill_error *error)
 {
   if (mill_miner_open(like->plugin, out, error) < 0)
     return -1;
-  for (int narrow = 0; narrow < 2; narrow++) {
-    const struct mill_program_image *from = &like->image[narrow];
-    struct mill_program_image *image = &(*out)->image[narrow];
-    if (!from->bytes)
-      continue;
-    *image = *from;
-    image->bytes = malloc(from->size);
-    if (!image->bytes) {
-      mill_miner_close(*out);
-      *out = NULL;
-      return mill_fail(error, MILL_RESOURCES, "out of memory for a program");
-    }
-    memcpy(image->bytes, from->bytes, from->size);
-  }
-  return 0;
+  if (copy_images(*out, like) == 0)
+    return 0;
+  mill_miner_close(*out);
+  *out = NULL;
+  return mill_fail(error, MILL_RESOURCES, "out of memory for a program");
 }
 
 int mill_miner_is_limited(const struct mill_miner *m)
@@ -448,6 +462,7 @@ void mill_miner_close(struct mill_miner *m)
     free(k);
   }
   mill_cuda_close(m->cuda);
+  pthread_mutex_destroy(&m->lock);
   free(m->image[0].bytes);
   free(m->image[1].bytes);
   free(m);

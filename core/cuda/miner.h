@@ -21,8 +21,8 @@ int mill_miner_takes_streams(const struct mill_plugin *plugin);
 
 /* Opens the device. *miner is NULL after a failure. Close it with mill_miner_close, which takes NULL. */
 int mill_miner_open(const struct mill_plugin *plugin, struct mill_miner **miner, struct mill_error *error);
-/* Another one, with the programs that this one has loaded; of its own in all else. */
-int mill_miner_open_like(const struct mill_miner *like, struct mill_miner **miner, struct mill_error *error);
+/* Another one, with the programs that this one has loaded; of its own in all else. Another thread may use this one meanwhile. */
+int mill_miner_open_like(struct mill_miner *like, struct mill_miner **miner, struct mill_error *error);
 void mill_miner_close(struct mill_miner *miner);
 
 /* Compiles the counter's program for times of 32 or 64 bits, or takes it from the cache, unless it is loaded already. */
