@@ -115,7 +115,7 @@ static void check_pace(void)
                              "[population.out]\nmodel = lif-delta\nsize = 3000\ne_l = 0\n"
                              "[projection.c]\nsource = in\ntarget = out\nrule = all-to-all\nweight = 0.01\ndelay = 1.5\n"
                              "synapse = stdp\nw_max = 1\nlambda = 0.1\n";
-  double took[GPU_DELIVERIES], least = INFINITY;
+  double took[GPU_DELIVERIES], least = 1e9;
   for (uint32_t d = 0; d < GPU_DELIVERIES; d++) {
     struct variant v;
     struct mill_simulation *sim;
