@@ -147,7 +147,9 @@ int mill_mining_tests_refused(const struct mill_error *reason, void *self)
   first = !whole->refused;
   whole->refused = 1;
   pthread_mutex_unlock(&whole->lock);
-  return first ? refuse(m, "surrogates", reason, NULL) == 0 : 1;
+  if (first)
+    mill_note("surrogates are counted on the CPU: %s", reason->text);
+  return 1;
 }
 
 void mill_mining_end_tests(struct mill_mining *m)
