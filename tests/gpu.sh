@@ -1,8 +1,10 @@
 # shellcheck shell=bash
 # A GPU for shell tests, after tap.sh: the machine's own, with the environment as it is; else the emulator of tests/cuda-emulator. Sets gpu to real
 # or emulated and device to its name. Without any: the test is over, skipped with the reason, or failed when SPIKEMILL_REQUIRE_GPU=1 and there is
-# no real one. Compiled programs are kept in $tmp/cache.
-export SPIKEMILL_CACHE=$tmp/cache
+# no real one. Compiled programs are kept in SPIKEMILL_CACHE, for the length of the test, or in GPU_CACHE, a folder, for other tests too.
+export SPIKEMILL_CACHE=${GPU_CACHE:-$tmp/cache}
+# From here on programs are compiled, and kept in a folder that is empty now.
+gpu_forget() { SPIKEMILL_CACHE=$(mktemp -d "$tmp/cache-XXXXXX"); }
 gpu_device() {
   printf '[simulation]\nbackend = cuda\nduration = 0\n[population.p]\nmodel = parrot\nsize = 1\n' >"$tmp/trial.ini"
   "$SPIKEMILL" run "$tmp/trial.ini" --json -o "$tmp/trial" 2>"$tmp/trial.err" | sed -n 's/.*"device":[[:space:]]*"\(.*\)".*/\1/p'
@@ -29,4 +31,4 @@ if [ -z "$device" ] || [ "$device" = emulated ]; then
   fi
 fi
 diag "$gpu: $device"
-rm -rf "$SPIKEMILL_CACHE"
+[ -n "${GPU_CACHE:-}" ] || gpu_forget

@@ -18,6 +18,7 @@ check_PROGRAMS += \
   tests/edges \
   tests/emulator \
   tests/emulator-driver \
+  tests/emulator-nvrtc \
   tests/engine \
   tests/expr \
   tests/formats \
@@ -330,6 +331,7 @@ tests_cuda_emulator_nvrtc_la_SOURCES = \
   tests/cuda-emulator/kernel-abi.h \
   tests/cuda-emulator/nvrtc-entries.c \
   tests/cuda-emulator/nvrtc-log.c \
+  tests/cuda-emulator/nvrtc-real.c \
   tests/cuda-emulator/nvrtc.c \
   tests/cuda-emulator/nvrtc.h
 tests_cuda_emulator_nvrtc_la_CFLAGS = $(emulator_cflags) -DSHIM_FOLDER='"$(abs_srcdir)/tests/cuda-emulator"'

@@ -148,6 +148,30 @@ static void module_free(struct CUmod_st *module)
   free(module);
 }
 
+/* The emulated GPU's part of an image, which stands behind a real one's when there is one (nvrtc-real.c). */
+static const unsigned char *own_part(const unsigned char *image)
+{
+  enum { EM_GPU = 190 };
+  ElfW(Ehdr) head;
+  ElfW(Shdr) section;
+  ElfW(Phdr) segment;
+  uint64_t end;
+  if (memcmp(image, ELFMAG, SELFMAG) != 0)
+    return image;
+  memcpy(&head, image, sizeof head);
+  if (head.e_machine != EM_GPU || head.e_shentsize != sizeof section || (head.e_phnum && head.e_phentsize != sizeof segment))
+    return image;
+  end = head.e_shoff + head.e_shnum * sizeof section;
+  for (unsigned i = 0; i < head.e_shnum; i++) {
+    memcpy(&section, image + head.e_shoff + i * sizeof section, sizeof section);
+    if (section.sh_type != SHT_NOBITS && section.sh_offset + section.sh_size > end)
+      end = section.sh_offset + section.sh_size;
+  }
+  if (head.e_phoff + head.e_phnum * sizeof segment > end)
+    end = head.e_phoff + head.e_phnum * sizeof segment;
+  return image + (end + 7) / 8 * 8;
+}
+
 int cuModuleLoadData(mill_cu_module *made, const void *image)
 {
   int code = emu_enter(1);
@@ -160,14 +184,15 @@ int cuModuleLoadData(mill_cu_module *made, const void *image)
     code = EMU_INVALID_VALUE;
   if (code)
     return emu_leave(code);
-  if (memcmp(image, EMULATOR_MAGIC, sizeof head.magic) != 0)
+  const unsigned char *part = own_part(image);
+  if (memcmp(part, EMULATOR_MAGIC, sizeof head.magic) != 0)
     return emu_leave(EMU_INVALID_IMAGE);
-  memcpy(&head, image, sizeof head);
+  memcpy(&head, part, sizeof head);
   if (head.architecture / 10 != emu_architecture() / 10 || head.architecture > emu_architecture())
     return emu_leave(EMU_NO_BINARY);
   if (!(module = calloc(1, sizeof *module)))
     return emu_leave(EMU_OUT_OF_MEMORY);
-  const unsigned char *object = (const unsigned char *)image + sizeof head;
+  const unsigned char *object = part + sizeof head;
   if ((code = read_symbols(module, object, head.bytes)) || (code = load_object(module, object, head.bytes)))
     goto failed;
   if (!(control = find(module, "", "emulator_control", STT_OBJECT)) || control->st_size != sizeof *module->control) {

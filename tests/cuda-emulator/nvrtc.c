@@ -52,9 +52,7 @@ static const struct {
 };
 
 struct _nvrtcProgram {
-  char *name, *text;
-  int headers;
-  char **header_name, **header_text;
+  struct emu_source source;
   struct emu_text log, image;
 };
 
@@ -303,7 +301,7 @@ static int compile(const struct options *o, const char *folder, const char *cons
 }
 
 /* Writes the texts, preprocesses, adds entries, compiles. The code, and the messages in `messages`. */
-static int build(const struct _nvrtcProgram *p, const struct options *o, const char *folder, struct emu_text *messages,
+static int build(const struct emu_source *p, const struct options *o, const char *folder, struct emu_text *messages,
                  struct emu_text *object)
 {
   char path[4096], define[64];
@@ -356,8 +354,10 @@ int nvrtcVersion(int *major, int *minor)
 {
   if (!major || !minor)
     return INVALID_INPUT;
-  *major = 13;
-  *minor = EMU_GUARDED ? 991 : 990; /* a cache must not take our images for others */
+  if (!emu_real_version(major, minor)) {
+    *major = 13;
+    *minor = EMU_GUARDED ? 991 : 990; /* a cache must not take our images for others */
+  }
   return 0;
 }
 
@@ -375,15 +375,15 @@ int nvrtcCreateProgram(mill_nvrtc_program *program, const char *text, const char
   struct _nvrtcProgram *p;
   if (!program || !text || headers < 0 || (headers > 0 && (!header_texts || !header_names)))
     return INVALID_INPUT;
-  if (!(p = calloc(1, sizeof *p)) || !(p->header_name = calloc((size_t)headers + 1, sizeof(char *))) ||
-      !(p->header_text = calloc((size_t)headers + 1, sizeof(char *))))
+  if (!(p = calloc(1, sizeof *p)))
     abort();
-  p->text = copy_of(text);
-  p->name = copy_of(name && *name ? name : "default_program");
-  p->headers = headers;
+  p->source = (struct emu_source){copy_of(name && *name ? name : "default_program"), copy_of(text), headers,
+                                  calloc((size_t)headers + 1, sizeof(char *)), calloc((size_t)headers + 1, sizeof(char *))};
+  if (!p->source.header_name || !p->source.header_text)
+    abort();
   for (int i = 0; i < headers; i++) {
-    p->header_name[i] = copy_of(header_names[i]);
-    p->header_text[i] = copy_of(header_texts[i]);
+    p->source.header_name[i] = copy_of(header_names[i]);
+    p->source.header_text[i] = copy_of(header_texts[i]);
   }
   *program = p;
   return 0;
@@ -395,14 +395,14 @@ int nvrtcDestroyProgram(mill_nvrtc_program *program)
   if (!program || !*program)
     return INVALID_PROGRAM;
   p = *program;
-  for (int i = 0; i < p->headers; i++) {
-    free(p->header_name[i]);
-    free(p->header_text[i]);
+  for (int i = 0; i < p->source.headers; i++) {
+    free(p->source.header_name[i]);
+    free(p->source.header_text[i]);
   }
-  free(p->header_name);
-  free(p->header_text);
-  free(p->text);
-  free(p->name);
+  free(p->source.header_name);
+  free(p->source.header_text);
+  free(p->source.text);
+  free(p->source.name);
   forget(&p->log);
   forget(&p->image);
   free(p);
@@ -436,14 +436,18 @@ int nvrtcCompileProgram(mill_nvrtc_program p, int count, const char *const *opti
     emu_print(&p->log, "emulator: cannot make a folder in %s: %s\n", folder, strerror(errno));
     code = BUILTIN_FAILURE;
   } else if (!code) {
-    code = build(p, &o, folder, &messages, &object);
-    emu_rewrite_log(messages.text ? messages.text : "", folder, p->name, &p->log);
+    code = build(&p->source, &o, folder, &messages, &object);
+    emu_rewrite_log(messages.text ? messages.text : "", folder, p->source.name, &p->log);
     if (keep && *keep)
       fprintf(stderr, "emulator: the program is left in %s\n", folder);
     else
       nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
   }
+  if (!code)
+    code = emu_real_compile(&p->source, count, option, &p->log, &p->image);
   if (!code && o.architecture) {
+    while (p->image.bytes % sizeof head.bytes)
+      emu_append(&p->image, "", 1);
     memcpy(head.magic, EMULATOR_MAGIC, sizeof head.magic);
     head.bytes = object.bytes;
     head.architecture = o.architecture;
