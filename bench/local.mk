@@ -25,5 +25,5 @@ bench_sections = \
   bench/sections/significance \
   bench/sections/supports \
   bench/sections/threads
-EXTRA_DIST += bench/report bench/bench.h bench/draw.py bench/sections/measure.py bench/sections/peers.py $(bench_sections)
+EXTRA_DIST += bench/report bench/carry bench/bench.h bench/draw.py bench/sections/measure.py bench/sections/peers.py $(bench_sections)
 EXTRA_PROGRAMS += bench/few-candidates bench/gpu-rows bench/mining-levels bench/mining-methods

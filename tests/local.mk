@@ -79,6 +79,7 @@ check_PROGRAMS += \
 LDADD = core/libmill.la
 
 test_scripts = \
+  tests/carry.test \
   tests/checkpoint.test \
   tests/commands.test \
   tests/convert-command.test \
