@@ -104,6 +104,30 @@ def need_gpu():
     print(f"{device['name']}, {device['multiprocessors']} multiprocessors, driver for CUDA {found['driver']}.\n")
 
 
+COPY, REDUCTIONS, SHARED_ATOMICS = 4.3e12, 105e9, 3.1e12
+"""What an H200 does a second: bytes moved, reductions into memory that stays in the second-level cache, additions at random addresses of shared memory."""
+
+
+def events(report):
+    """Synaptic events of a biological second, of a network whose neurons have as many synapses each."""
+    populations = report["populations"]
+    return report["synapses"] * sum(p["size"] * p["rate_hz"] for p in populations) / sum(p["size"] for p in populations)
+
+
+def delivery_floors(report):
+    """Cells of a table: events, in 1e9; the real-time factor of what shared-memory delivery moves, a 16-bit target each, and adds; that of
+    row-wise delivery's reductions."""
+    per_second = events(report)
+    return number(per_second / 1e9), number(max(2 * per_second / COPY, per_second / SHARED_ATOMICS)), number(per_second / REDUCTIONS)
+
+
+DELIVERY_FLOORS = ("G events a s", "floor, shared-memory", "floor, row-wise")
+DELIVERY_FLOORS_TEXT = (
+    "*Floors* are real-time factors that an H200 is held to: of shared-memory delivery, moving a 16-bit target an event at "
+    f"{COPY / 1e12:g} TB/s (adding it at {SHARED_ATOMICS / 1e12:g} T/s in shared memory takes less); of row-wise delivery, a reduction an event at "
+    f"{REDUCTIONS / 1e9:g} G/s into rings that stay in the second-level cache.")
+
+
 def test_stream(support, *options):
     """Arguments that mine the mining authors' test stream with three intervals."""
     if not DATA:
@@ -226,7 +250,7 @@ def side_by_side(command, arguments, repeat):
 
 def number(x):
     """Three significant digits, without an exponent."""
-    return f"{x:.{max(0, 2 - math.floor(math.log10(x)))}f}" if x > 0 else f"{x:.3g}"
+    return f"{x:.{max(0, 2 - math.floor(math.log10(x)))}f}" if x >= 1e-5 else f"{x:.3g}"
 
 
 def whole(n):
