@@ -249,7 +249,7 @@ def side_by_side(command, arguments, repeat):
 
 
 def number(x):
-    """Three significant digits, without an exponent."""
+    """Three significant digits, with an exponent only below 0.00001."""
     return f"{x:.{max(0, 2 - math.floor(math.log10(x)))}f}" if x >= 1e-5 else f"{x:.3g}"
 
 
