@@ -63,14 +63,14 @@ static int is_comparable(const struct mill_variant *a, const struct mill_variant
          a->result.level[level - 1].candidates == b->result.level[level - 1].candidates;
 }
 
-/* The first of the fastest of those with the candidates of `base`; NULL when that is the only one. */
+/* The first of the fastest of those with the candidates of `base`, and that count as it does, exactly or bounds; NULL when that is the only one. */
 static const struct mill_variant *fastest(const struct mill_variants *v, const struct mill_variant *base, uint32_t level)
 {
   const struct mill_variant *best = NULL;
   uint32_t compared = 0;
   for (uint32_t i = 0; i < v->count; i++) {
     const struct mill_variant *x = &v->variant[i];
-    if (!is_comparable(x, base, level))
+    if (!is_comparable(x, base, level) || x->result.bound != base->result.bound)
       continue;
     compared++;
     if (!best || x->level_median[level - 1] < best->level_median[level - 1])
@@ -116,7 +116,8 @@ static void print_table(struct table *table, uint32_t levels)
   char text[64];
   for (uint32_t level = 2; level <= levels; level++)
     table->best[level - 1] = fastest(v, table->base, level);
-  puts("\nmedian s of each level; *: the fastest, (n): of other candidates, n, and not compared");
+  printf("\nmedian s of each level; *: the fastest%s, (n): of other candidates, n, and not compared\n",
+         base->bound ? "" : " exact counter");
   printf("%5s %14s", "level", "candidates");
   for (uint32_t i = 0; i < v->count; i++)
     printf("  %*s", width(table, &v->variant[i]), v->variant[i].name);
