@@ -260,9 +260,10 @@ VALGRIND_TESTS = \
   tests/windows \
   tests/weights
 
-SLOW_TESTS = tests/bands tests/bands-plastic tests/bands-static tests/gpu-rules.test tests/gpu-run.test tests/gpu-windows.test
-SELF_CONTAINED_TESTS = tests/counters tests/gpu-candidates tests/gpu-counters tests/gpu-errors.test tests/gpu-extremes tests/gpu-maker \
-  tests/gpu-mine.test tests/gpu-networks tests/gpu-plastic tests/gpu-run-mine.test tests/gpu-surrogates tests/gpu-values tests/strategies
+SLOW_TESTS = tests/bands tests/bands-plastic tests/bands-static tests/gpu-rules.test tests/gpu-run.test tests/gpu-windows.test tests/nvrtc
+SELF_CONTAINED_TESTS = tests/counters tests/gpu-candidates tests/gpu-counters tests/gpu-errors.test tests/gpu-extremes tests/gpu-golden \
+  tests/gpu-maker tests/gpu-mine.test tests/gpu-networks tests/gpu-plastic tests/gpu-results tests/gpu-run-mine.test tests/gpu-stream \
+  tests/gpu-surrogates tests/gpu-values tests/random-networks tests/significance-command.test tests/significance-poisson tests/strategies
 
 CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/random-networks \
