@@ -1,4 +1,4 @@
-// EMULATOR_NVRTC: images that a GPU and the emulated one both take, and texts that only the machine's compiler takes. Skipped where there is no NVRTC.
+// EMULATOR_NVRTC: images that begin as a GPU's, and texts that only the machine's compiler takes. Skipped where there is no NVRTC.
 #include <elf.h>
 
 #include "cuda/program.h"

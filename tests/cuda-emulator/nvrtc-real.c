@@ -1,5 +1,5 @@
 /* The real NVRTC beside the emulated one, where EMULATOR_NVRTC names it: what it does not take is an error here too, and what it makes comes first
-   in an image, which both a GPU and the emulated one then take. */
+   in an image, as a cubin's length is known from its headers. */
 #include "cuda/api.h"
 #include "nvrtc.h"
 
