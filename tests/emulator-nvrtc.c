@@ -4,8 +4,6 @@
 #include "cuda/program.h"
 #include "emulator.h"
 
-enum { EM_GPU = 190 };
-
 static const char *const options[] = {"--gpu-architecture=sm_90", "--fmad=false"};
 static const char good[] = "extern \"C\" __global__ void twice(int *a) { a[threadIdx.x] *= 2; }",
                   only_here[] = "extern \"C\" __global__ void wait() { asm volatile(\"pause\"); }";
@@ -72,7 +70,7 @@ int main(void)
   Elf64_Ehdr head = {.e_machine = 0};
   if (image)
     memcpy(&head, image, sizeof head);
-  ok(code == 0 && memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 && head.e_machine == EM_GPU, "an image begins as a GPU's");
+  ok(code == 0 && memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 && head.e_machine == EM_CUDA, "an image begins as a GPU's");
   if (code == 0)
     runs();
   free(image);

@@ -107,25 +107,26 @@ def need_gpu():
 COPY, REDUCTIONS, SHARED_ATOMICS = 4.3e12, 105e9, 3.1e12
 """What an H200 does a second: bytes moved, reductions into memory that stays in the second-level cache, additions at random addresses of shared memory."""
 
-
-def events(report):
-    """Synaptic events of a biological second, of a network whose neurons have as many synapses each."""
-    populations = report["populations"]
-    return report["synapses"] * sum(p["size"] * p["rate_hz"] for p in populations) / sum(p["size"] for p in populations)
-
-
-def delivery_floors(report):
-    """Cells of a table: events, in 1e9; the real-time factor of what shared-memory delivery moves, a 16-bit target each, and adds; that of
-    row-wise delivery's reductions."""
-    per_second = events(report)
-    return number(per_second / 1e9), number(max(2 * per_second / COPY, per_second / SHARED_ATOMICS)), number(per_second / REDUCTIONS)
+# What an event costs each delivery at the least, in seconds, and why.
+FLOORS = {
+    "shared-memory": (2 / COPY, f"moving its 16-bit target at {COPY / 1e12:g} TB/s (adding it at {SHARED_ATOMICS / 1e12:g} T/s in shared memory takes less)"),
+    "row-wise": (1 / REDUCTIONS, f"a reduction at {REDUCTIONS / 1e9:g} G/s into rings that stay in the second-level cache"),
+}
 
 
-DELIVERY_FLOORS = ("G events a s", "floor, shared-memory", "floor, row-wise")
-DELIVERY_FLOORS_TEXT = (
-    "*Floors* are real-time factors that an H200 is held to: of shared-memory delivery, moving a 16-bit target an event at "
-    f"{COPY / 1e12:g} TB/s (adding it at {SHARED_ATOMICS / 1e12:g} T/s in shared memory takes less); of row-wise delivery, a reduction an event at "
-    f"{REDUCTIONS / 1e9:g} G/s into rings that stay in the second-level cache.")
+def floor_heads(*deliveries):
+    return ["G events", *(f"floor, {delivery}" for delivery in deliveries)]
+
+
+def floor_cells(report, *deliveries):
+    """Events of a biological second in 1e9, and the real-time factors that they take at the least."""
+    events = report["synaptic_events_per_s"] * report["real_time_factor"]
+    return [number(events / 1e9), *(number(events * FLOORS[delivery][0]) for delivery in deliveries)]
+
+
+def floor_text(*deliveries):
+    return ("*Events* are those of a biological second, in 10⁹. *Floors* are real-time factors that an H200 is held to, by what each event takes: " +
+            "; ".join(f"{delivery}, {FLOORS[delivery][1]}" for delivery in deliveries) + ".")
 
 
 def test_stream(support, *options):

@@ -151,7 +151,6 @@ static void module_free(struct CUmod_st *module)
 /* The emulated GPU's part of an image, which stands behind a real one's when there is one (nvrtc-real.c). */
 static const unsigned char *own_part(const unsigned char *image)
 {
-  enum { EM_GPU = 190 };
   ElfW(Ehdr) head;
   ElfW(Shdr) section;
   ElfW(Phdr) segment;
@@ -159,7 +158,7 @@ static const unsigned char *own_part(const unsigned char *image)
   if (memcmp(image, ELFMAG, SELFMAG) != 0)
     return image;
   memcpy(&head, image, sizeof head);
-  if (head.e_machine != EM_GPU || head.e_shentsize != sizeof section || (head.e_phnum && head.e_phentsize != sizeof segment))
+  if (head.e_machine != EM_CUDA || head.e_shentsize != sizeof section || (head.e_phnum && head.e_phentsize != sizeof segment))
     return image;
   end = head.e_shoff + head.e_shnum * sizeof section;
   for (unsigned i = 0; i < head.e_shnum; i++) {
