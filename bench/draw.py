@@ -79,7 +79,7 @@ def label_axis(axis, label, scale, values):
 
 
 def short(x):
-    unit, text = (1e9, " G") if x >= 1e9 else (1e6, " M")
+    unit, text = (1e9, " G") if x >= 1e9 else (1e6, " M") if x >= 1e5 else (1, "")
     return f"{float(f'{x / unit:.2g}'):g}{text}"
 
 

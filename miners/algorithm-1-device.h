@@ -8,6 +8,7 @@
 
 #define NO_COUNT UINT32_MAX
 #define LIST 16u             /* times of a list in shared memory, at most, */
+#define LIST_LONG 1024u      /* when too few were not enough, */
 #define LIST_MOST (1u << 31) /* and of any list */
 #define MAP_MACHINES 16u     /* of a segment, as in algorithm-1.cu */
 #define MAP_LEAST 64u        /* events of a segment, when their number is ours to choose */
@@ -91,15 +92,21 @@ static inline uint32_t a1_bytes(const struct a1 *a, uint32_t level, uint32_t lis
   return (level - 1) * ((list + 2) * time + 2 * (uint32_t)sizeof(uint32_t)) + level * (uint32_t)sizeof(uint32_t);
 }
 
+/* So many times of a list, or half as many and so on, until a warp has room for them in shared memory. */
+static inline uint32_t a1_fit(const struct a1 *a, uint32_t level, uint32_t list)
+{
+  while (list > 2 && 32 * a1_bytes(a, level, list) + tiles_rows(&a->tiles) * ROW_BYTES > tiles_budget(&a->tiles))
+    list /= 2;
+  return list;
+}
+
 /* Times of a list in shared memory: as many as can be needed, but no more than leave room for several blocks, or at least for a warp. */
 static inline uint32_t a1_list(const struct a1 *a, uint32_t level, uint32_t longest)
 {
   uint32_t list = longest < LIST ? longest : LIST;
   while (list > 4 && THREADS_MOST * a1_bytes(a, level, list) > a->tiles.device->shared_multiprocessor / 4)
     list /= 2;
-  while (list > 2 && 32 * a1_bytes(a, level, list) + tiles_rows(&a->tiles) * ROW_BYTES > tiles_budget(&a->tiles))
-    list /= 2;
-  return list;
+  return a1_fit(a, level, list);
 }
 
 /* A launch of PTPE, with `bytes` of shared memory a thread. */
@@ -211,17 +218,27 @@ static inline int map_cut(struct a1 *a, uint32_t segments, struct mill_error *er
   return 0;
 }
 
+/* The lists of those that MapConcatenate counts once more: longer ones, or 0 when there are none. */
+static inline uint32_t map_longer(const struct a1 *a, uint32_t level, uint32_t longest)
+{
+  const uint32_t list = a1_fit(a, level, longest < LIST_LONG ? longest : LIST_LONG);
+  return list > a1_list(a, level, longest) ? list : 0;
+}
+
 /* Candidates first … first + count - 1; to: where the first one's count is to be put. */
-static inline int map_some(struct a1 *a, const struct tiles_batch *sent, uint32_t first, uint32_t count, uint32_t longest,
-                           uint64_t to, struct mill_error *error)
+static inline int map_some(struct a1 *a, const struct tiles_batch *sent, uint32_t first, uint32_t count, uint64_t to,
+                           struct mill_error *error)
 {
   struct tiles *t = &a->tiles;
   const struct mill_device_host *device = t->device;
   struct tiles_batch batch = *sent;
-  batch.type += (uint64_t)first * batch.level * sizeof(uint32_t);
-  batch.interval += (uint64_t)first * (batch.level - 1) * sizeof(uint32_t);
+  if (batch.which)
+    batch.which += first * sizeof(uint32_t);
+  else {
+    batch.type += (uint64_t)first * batch.level * sizeof(uint32_t);
+    batch.interval += (uint64_t)first * (batch.level - 1) * sizeof(uint32_t);
+  }
   batch.count = count;
-  batch.list = a1_list(a, batch.level, longest);
   const uint64_t machines = (uint64_t)count * MAP_MACHINES, all = machines * a->segments;
   const uint32_t bytes = a1_bytes(a, batch.level, batch.list), threads = tiles_threads(t, machines / 4, bytes);
   uint32_t blocks = (uint32_t)((machines + threads - 1) / threads);
@@ -237,8 +254,7 @@ static inline int map_some(struct a1 *a, const struct tiles_batch *sent, uint32_
 }
 
 /* Counts a batch's candidates in so many segments, as many at a time as there is memory for. */
-static inline int map_all(struct a1 *a, const struct tiles_batch *sent, uint32_t segments, uint32_t longest, uint64_t to,
-                          struct mill_error *error)
+static inline int map_all(struct a1 *a, const struct tiles_batch *sent, uint32_t segments, uint64_t to, struct mill_error *error)
 {
   const uint64_t each = (uint64_t)segments * MAP_MACHINES * TUPLE_BYTES, fit = a->tiles.in->memory / each;
   const uint64_t most = UINT32_MAX / ((uint64_t)segments * MAP_MACHINES); /* blocks of a launch */
@@ -246,9 +262,38 @@ static inline int map_all(struct a1 *a, const struct tiles_batch *sent, uint32_t
   if (map_cut(a, segments, error))
     return -1;
   for (uint32_t done = 0; done < sent->count; done += at_once)
-    if (map_some(a, sent, done, sent->count - done < at_once ? sent->count - done : at_once, longest, to + done * sizeof(uint32_t),
-                 error))
+    if (map_some(a, sent, done, sent->count - done < at_once ? sent->count - done : at_once, to + done * sizeof(uint32_t), error))
       return -1;
+  return 0;
+}
+
+/* Leaves those of which[0 … count - 1] that have no count. */
+static inline uint32_t map_left(uint32_t *which, uint32_t count, const uint64_t *counts)
+{
+  uint32_t left = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (counts[which[i]] == NO_COUNT)
+      which[left++] = which[i];
+  return left;
+}
+
+/* Counts which[0 … *left - 1] by MapConcatenate with longer lists, and leaves those that want still longer ones. */
+static inline int map_again(struct a1 *a, const struct tiles_batch *sent, uint32_t segments, uint32_t list, uint32_t *which,
+                            uint32_t *left, uint64_t *counts, struct mill_error *error)
+{
+  struct tiles *t = &a->tiles;
+  struct tiles_batch batch = *sent;
+  segments = segments ? segments : map_wanted(a, *left);
+  if (segments == 1)
+    return 0;
+  batch.list = list;
+  batch.count = *left;
+  if (room_put(t->device, &t->which, "candidates", which, *left * sizeof *which, error))
+    return -1;
+  batch.which = t->which.address;
+  if (map_all(a, &batch, segments, t->counts.address, error) || tiles_fetch(t, which, *left, counts, error))
+    return -1;
+  *left = map_left(which, *left, counts);
   return 0;
 }
 
@@ -256,28 +301,24 @@ static inline int map_all(struct a1 *a, const struct tiles_batch *sent, uint32_t
 static inline int map_on_device(struct a1 *a, const struct mill_candidates *c, const struct tiles_batch *sent, uint32_t segments,
                                 uint64_t *counts, struct mill_error *error)
 {
-  segments = segments ? segments : map_wanted(a, c->count);
-  if (segments == 1)
+  const uint32_t at_first = segments ? segments : map_wanted(a, c->count);
+  if (at_first == 1)
     return ptpe_on_device(a, c, sent, NULL, c->count, counts, error);
-  uint32_t left = 0;
-  if (a1_room(a, c->count, error) || map_all(a, sent, segments, a1_longest(a, c, NULL, c->count), a->tiles.counts.address, error))
+  const uint32_t longest = a1_longest(a, c, NULL, c->count), longer = map_longer(a, c->level, longest);
+  struct tiles_batch batch = *sent;
+  batch.list = a1_list(a, c->level, longest);
+  if (map_all(a, &batch, at_first, a->tiles.counts.address, error) || tiles_fetch(&a->tiles, NULL, c->count, counts, error))
     return -1;
-  if (tiles_fetch(&a->tiles, NULL, c->count, counts, error))
-    return -1;
-  for (uint32_t k = 0; k < c->count; k++)
-    if (counts[k] == NO_COUNT)
-      a->again[left++] = k;
-  if (!left)
-    return 0;
-  /* the list is PTPE's own too */
-  uint32_t *which = (uint32_t *)a->tiles.host->allocate("candidates to be counted again", left, sizeof *which);
+  uint32_t left = c->count, *which = (uint32_t *)a->tiles.host->allocate("candidates to be counted again", left, sizeof *which);
   if (!which)
-    return a->tiles.host->fail(error, MILL_RESOURCES, "no memory for %u candidates", left);
-  for (uint32_t i = 0; i < left; i++)
-    which[i] = a->again[i];
-  const int failed = ptpe_on_device(a, c, sent, which, left, counts, error);
+    return a->tiles.host->fail(error, MILL_RESOURCES, "no memory for a batch of %u candidates", left);
+  for (uint32_t k = 0; k < left; k++)
+    which[k] = k;
+  left = map_left(which, left, counts);
+  const int failed = (left && longer && map_again(a, sent, segments, longer, which, &left, counts, error)) ||
+                     ptpe_on_device(a, c, sent, which, left, counts, error);
   a->tiles.host->release(which);
-  return failed;
+  return failed ? -1 : 0;
 }
 
 #endif

@@ -126,15 +126,36 @@ static inline int ptpe_there(struct a1 *a, const struct tiles_batch *sent, uint6
   return batch.list < longest ? there_again(a, sent, sent->count, longest, counts, error) : 0;
 }
 
+/* Counts which[0 … n - 1] by MapConcatenate with longer lists into counts[]. */
+static inline int map_there_again(struct a1 *a, const struct tiles_batch *sent, uint32_t segments, uint32_t list, uint32_t n,
+                                  uint64_t counts, struct mill_error *error)
+{
+  struct tiles *t = &a->tiles;
+  struct tiles_batch batch = *sent;
+  batch.list = list;
+  batch.which = a->left.address;
+  batch.count = n;
+  return room_make(t->device, &t->counts, "counts of candidates", n * sizeof(uint32_t), error) ||
+                 map_all(a, &batch, segments, t->counts.address, error) || there_scatter(a, batch.which, n, counts, error)
+             ? -1
+             : 0;
+}
+
 /* The same by MapConcatenate; segments: 0, or how many. */
 static inline int map_there(struct a1 *a, const struct tiles_batch *sent, uint32_t segments, uint32_t longest, uint64_t counts,
                             struct mill_error *error)
 {
-  uint32_t n;
-  segments = segments ? segments : map_wanted(a, sent->count);
-  if (segments == 1)
+  const uint32_t at_first = segments ? segments : map_wanted(a, sent->count), longer = map_longer(a, sent->level, longest);
+  struct tiles_batch batch = *sent;
+  uint32_t n, again;
+  if (at_first == 1)
     return ptpe_there(a, sent, 0, sent->count, longest, counts, error);
-  if (map_all(a, sent, segments, longest, counts, error) || there_select(a, counts, sent->count, NO_COUNT, &a->left, &n, error))
+  batch.list = a1_list(a, batch.level, longest);
+  if (map_all(a, &batch, at_first, counts, error) || there_select(a, counts, sent->count, NO_COUNT, &a->left, &n, error))
+    return -1;
+  again = !n || !longer ? 1 : segments ? segments : map_wanted(a, n);
+  if (again > 1 && (map_there_again(a, sent, again, longer, n, counts, error) ||
+                    there_select(a, counts, sent->count, NO_COUNT, &a->left, &n, error)))
     return -1;
   return ptpe_there(a, sent, a->left.address, n, longest, counts, error);
 }

@@ -288,6 +288,29 @@ static void misaligned(void)
   launch("beyond", 1, 1, 0, NULL, (void *[]){&odd, &at});
 }
 
+/* Of 64 bytes to the host nobody has written the last ones. */
+static void download(uint64_t written)
+{
+  char bytes[64] = {0};
+  mill_cu_address d;
+  set("EMULATOR_STRICT", 1);
+  cu.allocate(&d, sizeof bytes);
+  cu.upload(d, bytes, written);
+  cu.download(bytes, d, sizeof bytes);
+  cu.release(d);
+  unload();
+}
+
+static void download_unwritten(void)
+{
+  download(32);
+}
+
+static void download_padding(void)
+{
+  download(40);
+}
+
 static void leak_all(void)
 {
   mill_cu_address d;
@@ -325,6 +348,9 @@ static void test_children(void)
          strstr(said, "1 modules") && !strstr(said, "events"),
      "which says what it was");
   ok(!emulator_survives(leak_context, said, sizeof said) && strstr(said, "still retained"), "so does the context");
+  ok(!emulator_survives(download_unwritten, said, sizeof said) && strstr(said, "a copy of 64 bytes"),
+     "so does a copy to the host of what nobody wrote");
+  ok(emulator_survives(download_padding, said, sizeof said) && !*said, "less than 32 bytes of that may be a structure's padding");
   ok(emulator_survives(leak_nothing, said, sizeof said) && !*said, "nothing is said when nothing is left");
 }
 

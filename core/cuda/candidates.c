@@ -146,17 +146,16 @@ static int grow(struct mill_sieve *s, uint32_t level, uint64_t count, struct mil
   struct room old = s->episode[level], *now = &s->episode[level];
   if (old.address && count * each <= old.bytes)
     return 0;
-  const uint64_t twice = 2 * old.bytes / each, room = count > twice ? count : twice;
+  const uint64_t twice = 2 * old.bytes / each, wanted = count > twice ? count : twice;
+  uint64_t room = wanted > FIRST_ROOM ? wanted : FIRST_ROOM;
+  void *move[] = {&now->address, &room, &old.address, &s->count[level]};
   *now = (struct room){0, 0, 0};
-  if (make_room(s, now, "frequent episodes", (room > FIRST_ROOM ? room : FIRST_ROOM) * each, error)) {
+  if (make_room(s, now, "frequent episodes", room * each, error)) {
     *now = old;
     return -1;
   }
-  if (s->count[level]) {
-    void *move[] = {&now->address, &old.address, &s->count[level]};
-    if (launch(s, MOVE, s->count[level], move, error))
-      return -1;
-  }
+  if (launch(s, MOVE, room, move, error))
+    return -1;
   drop(s, &old);
   return 0;
 }

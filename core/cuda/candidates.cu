@@ -201,10 +201,10 @@ MILL_KERNEL mill_sieve_take(const uint32_t *result, uint32_t words, uint32_t cou
                                       (uint32_t)k};
 }
 
-/* Copies episodes when a level grows. */
-MILL_KERNEL mill_sieve_move(mill_device_frequent *to, const mill_device_frequent *from, uint32_t count)
+/* When a level grows: its episodes, and zeros behind them, since the host may fetch more than there are. */
+MILL_KERNEL mill_sieve_move(mill_device_frequent *to, uint64_t room, const mill_device_frequent *from, uint32_t count)
 {
   const uint64_t i = (uint64_t)blockIdx.x * MILL_SIEVE_THREADS + threadIdx.x;
-  if (i < count)
-    to[i] = from[i];
+  if (i < room)
+    to[i] = i < count ? from[i] : mill_device_frequent{};
 }

@@ -153,7 +153,7 @@ int mill_gpu_recall(struct mill_simulation *simulation, struct mill_error *error
 /* Bytes of what is kept of a target's last spike: struct mill_last of core/cuda/rule.cu. */
 static inline uint64_t mill_gpu_last_bytes(const struct mill_synapse_code *code)
 {
-  return 16 + (2 * code->post_size + UINT64_C(7)) / 8 * 8;
+  return 16 + (2 * code->post_size + UINT64_C(15)) / 16 * 16;
 }
 int mill_gpu_fetch_plastic(struct mill_simulation *simulation, struct mill_error *error);
 int mill_gpu_check_rules(struct mill_simulation *simulation, struct mill_error *error);

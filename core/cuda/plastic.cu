@@ -200,8 +200,13 @@ static __device__ __forceinline__ void mill_visit_synapses(const mill_device_pro
                                                            uint64_t end, uint32_t stride, uint32_t slice_first, const sink &out)
 {
   const typename code::rule rule = mill_rule_of<code>(*p.plastic);
+  const uint32_t ahead = 2 * stride;
   for (uint64_t i = begin; i < end; i += stride) {
-    const uint32_t target = ((const index *)p.target)[i];
+    const uint32_t target = __ldcs((const index *)p.target + i);
+    if (i + ahead < end) {
+      MILL_PREFETCH((const index *)p.target + i + ahead);
+      code::prefetch(p.plastic->column, i + ahead);
+    }
     if (target == (index)MILL_NO_TARGET)
       continue;
     typename code::pre pre = *(const typename code::pre *)v.pre;

@@ -8,6 +8,11 @@
 
 #include "core/cuda/kernel.cu"
 
+/* Asks for memory that will be read soon. */
+#ifndef MILL_PREFETCH
+#define MILL_PREFETCH(address) asm volatile("prefetch.global.L1 [%0];" ::"l"(address))
+#endif
+
 /* A kernel's first parameter. */
 #define MILL_NETWORK const __grid_constant__ mill_device_network net
 

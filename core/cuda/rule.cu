@@ -1,9 +1,11 @@
 /* Read inside each rule's namespace, after its text: what visits do with a synapse, under names that a template can have. */
 #define MILL_D_LOAD_(name, unit, initial, doc) s.name = ((const mill_real *)column[n++])[i];
 #define MILL_D_STORE_(name, unit, initial, doc) ((mill_real *)column[n++])[i] = s.name;
+#define MILL_D_PREFETCH_(name, unit, initial, doc) MILL_PREFETCH((const mill_real *)column[n++] + i);
 
-/* A target's last spike: its trace after it and when it came, and how far the ones before lie back (MILL_BACK). */
-struct mill_last {
+/* A target's last spike: its trace after it and when it came, and how far the ones before lie back (MILL_BACK). Aligned for loads of 16 bytes: every
+   visit waits for it. */
+struct alignas(16) mill_last {
   int64_t step;
   uint64_t back;
   mill_post y, was;
@@ -32,6 +34,13 @@ struct mill_code {
     uint32_t n = 1;
     ((mill_real *)column[0])[i] = s.w;
     MILL_SYN(MILL_D_STORE_)
+    (void)n;
+  }
+  static __device__ __forceinline__ void prefetch(const uint64_t *column, uint64_t i)
+  {
+    uint32_t n = 1;
+    MILL_PREFETCH((const mill_real *)column[0] + i);
+    MILL_SYN(MILL_D_PREFETCH_)
     (void)n;
   }
   static __device__ __forceinline__ void meet(mill_walk &walk, const struct mill_run &run, const mill_rule &p, const mill_post &y, int64_t at,

@@ -281,10 +281,15 @@ static int alive(const char *when)
   return any;
 }
 
-static void check_alive(const char *when)
+int emu_strict(void)
 {
   const char *strict = getenv("EMULATOR_STRICT");
-  if (strict && *strict && alive(when))
+  return strict && *strict;
+}
+
+static void check_alive(const char *when)
+{
+  if (emu_strict() && alive(when))
     abort();
 }
 
@@ -337,11 +342,10 @@ int cuCtxSynchronize(void)
 
 __attribute__((destructor)) static void at_exit(void)
 {
-  const char *strict = getenv("EMULATOR_STRICT");
   if (emu_setting("EMULATOR_SENT", 0))
     emu_say("%llu bytes were sent", (unsigned long long)emu_sent_all());
   check_alive("at exit");
-  if (strict && *strict && retained) {
+  if (emu_strict() && retained) {
     emu_say("at exit, the context is still retained");
     abort();
   }

@@ -39,6 +39,7 @@ int emu_enter(int context);
 int emu_leave(int code);
 void emu_break(int code); /* from now on every call fails so, until the context is released */
 int emu_broken(void);
+int emu_strict(void);
 unsigned emu_architecture(void);                            /* 90 */
 uint64_t emu_setting(const char *name, uint64_t otherwise); /* a number, with K, M, G, from the environment */
 __attribute__((format(printf, 1, 2))) void emu_say(const char *format, ...);
@@ -48,6 +49,8 @@ int emu_reaches(mill_cu_address address,
                 uint64_t bytes); /* 1: all of them are in one block that is allocated, or one module's variable */
 int emu_pinned(const void *memory, uint64_t bytes); /* 1: they are in a block of cuMemHostAlloc */
 void emu_fill(void *memory, uint64_t bytes);        /* with 0xA5, which nobody may rely on */
+/* Copies to the host. When there are 32 bytes that nobody wrote: says so and, when strict, aborts. */
+void emu_download(void *to, const void *from, uint64_t bytes);
 unsigned emu_memory_alive(uint64_t *bytes);
 unsigned emu_host_alive(void);
 void emu_memory_drop(void);

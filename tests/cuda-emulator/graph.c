@@ -112,7 +112,7 @@ static void operate(const struct emu_operation *q)
   else if (q->kind == EMU_COPY)
     memmove(device, q->host, q->bytes);
   else if (q->kind == EMU_DOWNLOAD)
-    memcpy(q->host, device, q->bytes);
+    emu_download(q->host, device, q->bytes);
   else
     memset(device, q->value, q->bytes);
   if (code)

@@ -250,6 +250,9 @@ EMULATOR_STORE_(__stcg)
 EMULATOR_STORE_(__stcs)
 EMULATOR_STORE_(__stwt)
 
+/* Only a GPU may ask for memory beyond a block. */
+#define MILL_PREFETCH(address) ((void)*(const volatile char *)(address))
+
 /* Shared memory by its own addresses. */
 #define MILL_SHARED_PLACE
 typedef unsigned char *mill_shared_place;

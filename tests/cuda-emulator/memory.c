@@ -3,6 +3,7 @@
 #include "emulator.h"
 #include "guarded.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,17 +48,35 @@ static uint64_t capacity(void)
 /* Old bytes of other programs: whoever reads them gets the same on every run, and is told of by valgrind. Of large blocks only the first
    16 MiB, so that what nobody uses needs no memory. A sanitizer's guards may be among them, at which memset
    would stop. */
+enum { UNWRITTEN = 0xa5, UNWRITTEN_WORDS = 4 };
+
 __attribute__((no_sanitize("address"))) void emu_fill(void *memory, uint64_t bytes)
 {
   uint64_t filled = bytes < 16u << 20 ? bytes : 16u << 20;
 #if EMU_GUARDED
   volatile unsigned char *at = memory;
   for (uint64_t i = 0; i < filled; i++)
-    at[i] = 0xa5;
+    at[i] = UNWRITTEN;
 #else
-  memset(memory, 0xa5, filled);
+  memset(memory, UNWRITTEN, filled);
 #endif
   (void)VALGRIND_MAKE_MEM_UNDEFINED(memory, bytes);
+}
+
+void emu_download(void *to, const void *from, uint64_t bytes)
+{
+  uint64_t word, unwritten, in_a_row = 0;
+  memset(&unwritten, UNWRITTEN, sizeof unwritten);
+  memcpy(to, from, bytes);
+  for (uint64_t i = 0; i + sizeof word <= bytes && in_a_row < UNWRITTEN_WORDS; i += sizeof word) {
+    memcpy(&word, (const unsigned char *)from + i, sizeof word);
+    in_a_row = word == unwritten ? in_a_row + 1 : 0;
+  }
+  if (in_a_row == UNWRITTEN_WORDS) {
+    emu_say("a copy of %" PRIu64 " bytes to the host takes memory that nobody has written", bytes);
+    if (emu_strict())
+      abort();
+  }
 }
 
 static int block_new(struct block **list, uint64_t bytes, uint64_t counted, unsigned char **memory)
@@ -241,6 +260,6 @@ int cuMemcpyDtoH_v2(void *to, mill_cu_address from, size_t bytes)
   if (!code && bytes && (!to || !emu_reaches(from, bytes)))
     code = EMU_INVALID_VALUE;
   if (!code && bytes && !(code = emu_legacy_wait()))
-    memcpy(to, (const void *)(uintptr_t)from, bytes);
+    emu_download(to, (const void *)(uintptr_t)from, bytes);
   return emu_leave(code);
 }
