@@ -154,10 +154,9 @@ static int grow(struct mill_sieve *s, uint32_t level, uint64_t count, struct mil
     *now = old;
     return -1;
   }
-  if (launch(s, MOVE, room, move, error))
-    return -1;
+  const int failed = launch(s, MOVE, room, move, error);
   drop(s, &old);
-  return 0;
+  return failed ? -1 : 0;
 }
 
 /* Numbers the candidates of the level after this one, which has at most `most` episodes. */
