@@ -12,11 +12,10 @@
 
 #define DEVICE_EVENTS 1000 /* of a window on average, at least, for `auto` to take a GPU */
 
-/* Whether this machine has a GPU, and the compiler for it. */
-static int has_gpu(void)
+static int has_compiler(struct mill_error *error)
 {
   struct mill_compiler *compiler = NULL;
-  const int has = mill_cuda_present() && mill_compiler_open(&compiler, NULL) == 0;
+  const int has = mill_compiler_open(&compiler, error) == 0;
   mill_compiler_close(compiler);
   return has;
 }
@@ -91,8 +90,10 @@ int mill_mining_open_gpu(struct mill_mining *m, struct mill_error *error)
   const struct mill_job *job = m->job;
   const struct mill_plugin *plugin = job->counter.plugin;
   struct mill_error inner = {0};
-  if (job->backend == 1 || (job->backend == 0 && !has_gpu()))
+  if (job->backend == 1 || (job->backend == 0 && !mill_cuda_present()))
     return 0;
+  if (job->backend == 0 && !has_compiler(&inner))
+    return refuse(m, "episodes", &inner, error);
   if (job->backend == 0 && are_small(m))
     mill_fail(&inner, MILL_USAGE, "windows of fewer than %d events on average are counted faster there", DEVICE_EVENTS);
   else if (!mill_miner_device_of(plugin))

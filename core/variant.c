@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include <spikemill/plugin.h>
+#include "cuda/miner.h"
 #include "ini.h"
 #include "registry.h"
 #include "text.h"
@@ -98,7 +99,8 @@ static int put_exact_first(char **list, size_t count, struct mill_error *error)
 
 int mill_variants_axis(struct mill_variants *v, enum mill_axis axis, const char *text, struct mill_error *error)
 {
-  if (strcmp(text, "all") == 0 && axes[axis].kind) {
+  v->all[axis] = strcmp(text, "all") == 0 && axes[axis].kind;
+  if (v->all[axis]) {
     v->list[axis] = mill_plugin_list(axes[axis].kind, NULL, NULL);
     for (v->length[axis] = 0; v->list[axis] && v->list[axis][v->length[axis]];)
       v->length[axis]++;
@@ -150,18 +152,30 @@ static char *name_variant(const struct mill_variants *v, const char *const value
   return name;
 }
 
-static int make_variant(const struct mill_variants *v, struct mill_variant *variant, size_t index,
-                        const struct mill_subject *subject, const struct mill_overrides *overrides, uint32_t runs,
-                        struct mill_error *error)
+static void find_values(const struct mill_variants *v, size_t index, const char *value[MILL_AXIS_COUNT])
 {
-  const char **value = variant->value;
-  int rc = 0;
   for (int a = MILL_AXIS_COUNT - 1; a >= 0; a--) {
+    value[a] = NULL;
     if (!v->list[a])
       continue;
     value[a] = v->list[a][index % v->length[a]];
     index /= v->length[a];
   }
+}
+
+/* Whether a counter that nobody named cannot do what the backend wants. */
+static int is_left_out(const struct mill_variants *v, const char *const value[MILL_AXIS_COUNT])
+{
+  const struct mill_plugin *plugin;
+  return v->all[MILL_AXIS_COUNTER] && value[MILL_AXIS_BACKEND] && strcmp(value[MILL_AXIS_BACKEND], "cuda") == 0 &&
+         mill_plugin_load(MILL_COUNTER, value[MILL_AXIS_COUNTER], NULL, &plugin, NULL) == 0 && !mill_miner_device_of(plugin);
+}
+
+static int make_variant(const struct mill_variants *v, struct mill_variant *variant, const struct mill_subject *subject,
+                        const struct mill_overrides *overrides, uint32_t runs, struct mill_error *error)
+{
+  const char **value = variant->value;
+  int rc = 0;
   for (size_t i = 0; rc == 0 && i < overrides->count; i++)
     rc = mill_override_add(&variant->overrides, overrides->text[i], error);
   for (int a = 0; rc == 0 && a < MILL_AXIS_COUNT; a++) {
@@ -192,12 +206,21 @@ int mill_variants_cross(struct mill_variants *v, const struct mill_subject *subj
   v->variant = calloc(count, sizeof *v->variant);
   if (!v->variant)
     return mill_fail(error, MILL_RESOURCES, "out of memory");
-  v->count = (uint32_t)count;
-  for (uint32_t i = 0; i < v->count; i++) {
-    if (make_variant(v, &v->variant[i], i, subject, overrides, runs, error) < 0)
+  const char *told = NULL;
+  for (size_t i = 0; i < count; i++) {
+    struct mill_variant *variant = &v->variant[v->count];
+    find_values(v, i, variant->value);
+    if (is_left_out(v, variant->value)) {
+      if (told != variant->value[MILL_AXIS_COUNTER])
+        mill_note("`%s` is left out with cuda: it has no text for a GPU", variant->value[MILL_AXIS_COUNTER]);
+      told = variant->value[MILL_AXIS_COUNTER];
+      continue;
+    }
+    v->count++;
+    if (make_variant(v, variant, subject, overrides, runs, error) < 0)
       return -1;
   }
-  return 0;
+  return v->count ? 0 : mill_fail(error, MILL_USAGE, "nothing to compare");
 }
 
 void mill_variants_free(struct mill_variants *v)

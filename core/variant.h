@@ -94,6 +94,7 @@ int mill_subject_find(const char *path, const struct mill_subject **subject, con
 struct mill_variants {
   char **list[MILL_AXIS_COUNT]; /* values of each axis, NULL: not varied */
   size_t length[MILL_AXIS_COUNT];
+  int all[MILL_AXIS_COUNT]; /* every plugin was asked for */
   struct mill_variant *variant;
   uint32_t count;
 };
@@ -101,7 +102,8 @@ struct mill_variants {
 /* Sets an axis from "a,b" or "all": every plugin of the kind, of counters those first that are exact, since others are measured by
    the first. */
 int mill_variants_axis(struct mill_variants *variants, enum mill_axis axis, const char *text, struct mill_error *error);
-/* Makes the cross product, in the order of the axes, the last varying fastest, with room for `runs` times of each. */
+/* Makes the cross product, in the order of the axes, the last varying fastest, with room for `runs` times of each. Of all counters those without a
+   text for a GPU are left out there, with a note. */
 int mill_variants_cross(struct mill_variants *variants, const struct mill_subject *subject, const struct mill_overrides *overrides,
                         uint32_t runs, struct mill_error *error);
 void mill_variants_free(struct mill_variants *variants);

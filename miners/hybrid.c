@@ -151,8 +151,9 @@ static int device_open(const struct mill_host *host, const struct mill_device_ho
   return 0;
 }
 
-/* Whether so many candidates of a level are counted by PTPE; its lists have no more than `longest` times. */
-static int device_choose(struct on_device *counter, uint32_t level, uint64_t total, uint32_t longest, int *ptpe,
+/* Whether a batch of `count` candidates, of `total` of the level, is counted by PTPE; its lists have no more than `longest` times. MapConcatenate of one
+   segment is PTPE too. */
+static int device_choose(struct on_device *counter, uint32_t level, uint64_t total, uint32_t count, uint32_t longest, int *ptpe,
                          struct mill_error *error)
 {
   if (counter->crossovers.count) {
@@ -163,6 +164,7 @@ static int device_choose(struct on_device *counter, uint32_t level, uint64_t tot
       return -1;
     *ptpe = total >= at_once;
   }
+  *ptpe |= (counter->segments ? counter->segments : map_wanted(&counter->a1, count)) == 1;
   counter->method = methods[*ptpe];
   return 0;
 }
@@ -178,8 +180,8 @@ static int device_count(void *self, const struct mill_candidates *candidates, ui
     counter->method = NULL;
     return 0;
   }
-  if (device_choose(counter, candidates->level, candidates->total, a1_longest(a1, candidates, NULL, candidates->count), &ptpe,
-                    error))
+  if (device_choose(counter, candidates->level, candidates->total, candidates->count,
+                    a1_longest(a1, candidates, NULL, candidates->count), &ptpe, error))
     return -1;
   if (tiles_send(&a1->tiles, candidates, &batch, error))
     return -1;
@@ -201,7 +203,7 @@ static int count_there(void *self, const struct mill_device_candidates *candidat
   uint32_t longest;
   int ptpe;
   if (there_longest(a1, &batch, &longest, error) ||
-      device_choose(counter, candidates->level, candidates->total, longest, &ptpe, error))
+      device_choose(counter, candidates->level, candidates->total, candidates->count, longest, &ptpe, error))
     return -1;
   if (ptpe)
     return ptpe_there(a1, &batch, 0, batch.count, longest, candidates->result, error);
@@ -214,8 +216,8 @@ static const unsigned char text[] = {
 #include "miners/tiles.cu_text"
 #include "miners/algorithm-1.cu_text"
 };
-static const struct mill_counter_device on_device = {device_open,  device_count, mill_keep_nothing,
-                                                     device_close, device_tell,  &there, NULL};
+static const struct mill_counter_device on_device = {device_open, device_count, mill_keep_nothing, device_close, device_tell,
+                                                     &there,      NULL};
 static const struct mill_counter_ops ops = {open_counter, count, mill_keep_nothing, close_counter, tell, &on_device};
 MILL_PLUGIN_WITH_TEXT(MILL_COUNTER, MILL_CPU | MILL_CUDA | MILL_EXACT, "hybrid",
                       "ptpe for levels of many candidates, mapconcatenate for those of few", sizeof(struct parameters), params,

@@ -311,6 +311,22 @@ static void download_padding(void)
   download(40);
 }
 
+/* Numbers that a program writes are not taken for it, whatever they are. */
+static void download_all(void)
+{
+  char bytes[256];
+  for (int value = 0; value < 256; value++) {
+    mill_cu_address d;
+    memset(bytes, value, sizeof bytes);
+    cu.allocate(&d, sizeof bytes);
+    cu.upload(d, bytes, sizeof bytes);
+    cu.download(bytes, d, sizeof bytes);
+    cu.release(d);
+  }
+  set("EMULATOR_STRICT", 1);
+  unload();
+}
+
 static void leak_all(void)
 {
   mill_cu_address d;
@@ -351,6 +367,7 @@ static void test_children(void)
   ok(!emulator_survives(download_unwritten, said, sizeof said) && strstr(said, "a copy of 64 bytes"),
      "so does a copy to the host of what nobody wrote");
   ok(emulator_survives(download_padding, said, sizeof said) && !*said, "less than 32 bytes of that may be a structure's padding");
+  ok(emulator_survives(download_all, said, sizeof said) && !*said, "and bytes that are all alike are somebody's");
   ok(emulator_survives(leak_nothing, said, sizeof said) && !*said, "nothing is said when nothing is left");
 }
 

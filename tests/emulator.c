@@ -109,7 +109,7 @@ static void test_shared(void)
   if (preloaded && strstr(preloaded, "vgpreload"))
     skip(1, "valgrind lets nobody look at what shared memory holds");
   else
-    ok(stale[0] == 0xa5a5a5a5u && stale[1] == 0xa5a5a5a5u && stale[2] == 1,
+    ok(stale[0] != 7 && stale[1] != 7 && stale[2] == 1,
        "shared memory does not hold what the block before left (0x%08x, 0x%08x)", stale[0], stale[1]);
   cu.release(d);
 }

@@ -32,6 +32,7 @@ check_PROGRAMS += \
   tests/gpu-counters \
   tests/gpu-extremes \
   tests/gpu-golden \
+  tests/gpu-levels \
   tests/gpu-networks \
   tests/gpu-results \
   tests/gpu-stream \
@@ -93,6 +94,7 @@ test_scripts = \
   tests/gpu-errors.test \
   tests/gpu-hashes.test \
   tests/gpu-mine.test \
+  tests/gpu-recordings.test \
   tests/gpu-rules.test \
   tests/gpu-run.test \
   tests/gpu-run-mine.test \
@@ -262,6 +264,7 @@ VALGRIND_TESTS = \
 
 SLOW_TESTS = tests/bands tests/bands-plastic tests/bands-static tests/gpu-rules.test tests/gpu-run.test tests/gpu-windows.test tests/nvrtc
 SELF_CONTAINED_TESTS = tests/counters tests/gpu-candidates tests/gpu-counters tests/gpu-errors.test tests/gpu-extremes tests/gpu-golden \
+  tests/gpu-levels tests/gpu-recordings.test \
   tests/gpu-maker tests/gpu-mine.test tests/gpu-networks tests/gpu-plastic tests/gpu-results tests/gpu-run-mine.test tests/gpu-stream \
   tests/gpu-surrogates tests/gpu-values tests/random-networks tests/significance-command.test tests/significance-poisson tests/strategies
 
@@ -271,6 +274,7 @@ CAREFUL_TESTS = $(VALGRIND_TESTS) \
   tests/gpu-candidates \
   tests/gpu-counters \
   tests/gpu-extremes \
+  tests/gpu-levels \
   tests/gpu-networks \
   tests/gpu-results \
   tests/gpu-surrogates \

@@ -19,6 +19,7 @@ import json
 import math
 import os
 import shlex
+import shutil
 import statistics
 import subprocess
 import sys
@@ -83,9 +84,12 @@ def backend():
     return os.environ.get("BENCH_BACKEND", "cuda")
 
 
-def sizes(*default):
-    """What a section goes through, as texts: BENCH_SIZES, or its own list."""
-    return os.environ.get("BENCH_SIZES", " ".join(default)).split()
+def sizes(*default, least=0, most=1000):
+    """What a section goes through, as texts: BENCH_SIZES, or its own list; so many of them."""
+    found = os.environ.get("BENCH_SIZES", " ".join(default)).split()
+    if not max(least, "BENCH_SIZES" in os.environ) <= len(found) <= most:
+        raise SystemExit(f"BENCH_SIZES = {' '.join(found)}: expected {least or 1}{'' if least == most else ' or more'} of them")
+    return found
 
 
 def duration(default):
@@ -156,7 +160,8 @@ def recordings(*default):
 def program(name, *arguments):
     """The lines of a measuring program of bench/, which is built when it is called, as lists of words. With BENCH_KEEP, what is there."""
     def run():
-        run_program(["make", "-s", f"bench/{name}"])
+        if shutil.which("make"):  # else it is there (../carry)
+            run_program(["make", "-s", f"bench/{name}"])
         os.environ.setdefault("SPIKEMILL_PLUGIN_PATH", os.pathsep.join(os.path.abspath(p) for p in ("miners/.libs", "plugins/.libs")))
         return [line.split() for line in run_program([f"bench/{name}", *arguments]).splitlines()]
 

@@ -48,7 +48,7 @@ __attribute__((format(printf, 1, 2))) void emu_say(const char *format, ...);
 int emu_reaches(mill_cu_address address,
                 uint64_t bytes); /* 1: all of them are in one block that is allocated, or one module's variable */
 int emu_pinned(const void *memory, uint64_t bytes); /* 1: they are in a block of cuMemHostAlloc */
-void emu_fill(void *memory, uint64_t bytes);        /* with 0xA5, which nobody may rely on */
+void emu_fill(void *memory, uint64_t bytes);        /* with what nobody may rely on */
 /* Copies to the host. When there are 32 bytes that nobody wrote: says so and, when strict, aborts. */
 void emu_download(void *to, const void *from, uint64_t bytes);
 unsigned emu_memory_alive(uint64_t *bytes);

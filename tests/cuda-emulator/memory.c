@@ -1,7 +1,6 @@
 /* Device memory is memory of the process, in blocks of exactly the bytes asked for, so that a sanitizer or valgrind sees what a kernel
    does beyond them. What is allocated is counted against the device's size. */
 #include "emulator.h"
-#include "guarded.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -45,34 +44,33 @@ static uint64_t capacity(void)
   return emu_setting("EMULATOR_MEMORY", (uint64_t)2 << 30);
 }
 
-/* Old bytes of other programs: whoever reads them gets the same on every run, and is told of by valgrind. Of large blocks only the first
-   16 MiB, so that what nobody uses needs no memory. A sanitizer's guards may be among them, at which memset
-   would stop. */
-enum { UNWRITTEN = 0xa5, UNWRITTEN_WORDS = 4 };
+/* Old bytes of other programs: whoever reads them gets the same on every run, and is told of by valgrind. Of large blocks only the first 16 MiB, so
+   that what nobody uses needs no memory. Each byte is told by its address, so that no numbers which a program writes are taken for them. A
+   sanitizer's guards may be among them. */
+enum { UNWRITTEN_BYTES = 32 };
+
+static unsigned char unwritten(const unsigned char *at)
+{
+  return (unsigned char)((uintptr_t)at % 256 * 167 + 0xa5);
+}
 
 __attribute__((no_sanitize("address"))) void emu_fill(void *memory, uint64_t bytes)
 {
-  uint64_t filled = bytes < 16u << 20 ? bytes : 16u << 20;
-#if EMU_GUARDED
   volatile unsigned char *at = memory;
+  const uint64_t filled = bytes < 16u << 20 ? bytes : 16u << 20;
   for (uint64_t i = 0; i < filled; i++)
-    at[i] = UNWRITTEN;
-#else
-  memset(memory, UNWRITTEN, filled);
-#endif
+    at[i] = unwritten((unsigned char *)memory + i);
   (void)VALGRIND_MAKE_MEM_UNDEFINED(memory, bytes);
 }
 
 void emu_download(void *to, const void *from, uint64_t bytes)
 {
-  uint64_t word, unwritten, in_a_row = 0;
-  memset(&unwritten, UNWRITTEN, sizeof unwritten);
+  const unsigned char *at = from;
+  uint64_t in_a_row = 0;
+  for (uint64_t i = 0; i < bytes && in_a_row < UNWRITTEN_BYTES; i++)
+    in_a_row = at[i] == unwritten(at + i) ? in_a_row + 1 : 0;
   memcpy(to, from, bytes);
-  for (uint64_t i = 0; i + sizeof word <= bytes && in_a_row < UNWRITTEN_WORDS; i += sizeof word) {
-    memcpy(&word, (const unsigned char *)from + i, sizeof word);
-    in_a_row = word == unwritten ? in_a_row + 1 : 0;
-  }
-  if (in_a_row == UNWRITTEN_WORDS) {
+  if (in_a_row == UNWRITTEN_BYTES) {
     emu_say("a copy of %" PRIu64 " bytes to the host takes memory that nobody has written", bytes);
     if (emu_strict())
       abort();
