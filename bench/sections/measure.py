@@ -114,7 +114,7 @@ COPY, REDUCTIONS, SHARED_ATOMICS = 4.3e12, 105e9, 3.1e12
 # What an event costs each delivery at the least, in seconds, and why.
 FLOORS = {
     "shared-memory": (2 / COPY, f"moving its 16-bit target at {COPY / 1e12:g} TB/s (adding it at {SHARED_ATOMICS / 1e12:g} T/s in shared memory takes less)"),
-    "row-wise": (1 / REDUCTIONS, f"a reduction at {REDUCTIONS / 1e9:g} G/s into rings that stay in the second-level cache"),
+    "row-wise and cache-aware": (1 / REDUCTIONS, f"a reduction at {REDUCTIONS / 1e9:g} G/s into rings that stay in the second-level cache"),
 }
 
 
@@ -165,12 +165,17 @@ def program(name, *arguments):
         os.environ.setdefault("SPIKEMILL_PLUGIN_PATH", os.pathsep.join(os.path.abspath(p) for p in ("miners/.libs", "plugins/.libs")))
         return [line.split() for line in run_program([f"bench/{name}", *arguments]).splitlines()]
 
-    note([f"bench/{name}", *arguments])
+    _note(as_program(name) + as_typed(arguments))
     return kept(as_typed([name, *arguments]), run)
 
 
 def network(name, *options):
     return [os.path.join(EXAMPLES, name + ".ini"), *options]
+
+
+def as_program(name):
+    """How a measuring program is called by hand, up to its arguments."""
+    return f"make -s bench/{name} && SPIKEMILL_PLUGIN_PATH=miners/.libs:plugins/.libs bench/{name} "
 
 
 class Failed(SystemExit):
@@ -202,14 +207,17 @@ def as_typed(arguments):
 
 def note(arguments):
     """Keeps a command for commands(), output folders left out."""
-    line = as_typed(arguments)
+    _note(as_typed(arguments))
+
+
+def _note(line):
     if line not in _typed:
         _typed.append(line)
 
 
-def typed(line):
-    """Shows this line instead of the commands so far, which differ only in what it says."""
-    _typed[:] = [line]
+def typed(*lines):
+    """Shows these lines instead of the commands so far, which differ only in what they say."""
+    _typed[:] = lines
 
 
 def spikemill(command, arguments, scratch="out"):
