@@ -151,8 +151,8 @@ static int device_open(const struct mill_host *host, const struct mill_device_ho
   return 0;
 }
 
-/* Whether a batch of `count` candidates, of `total` of the level, is counted by PTPE; its lists have no more than `longest` times. MapConcatenate of one
-   segment is PTPE too. */
+/* Whether a batch of `count` candidates, of `total` of the level, is counted by PTPE; its lists have no more than `longest` times. By the rule it is
+   where MapConcatenate would have one segment, which is PTPE too. */
 static int device_choose(struct on_device *counter, uint32_t level, uint64_t total, uint32_t count, uint32_t longest, int *ptpe,
                          struct mill_error *error)
 {
@@ -162,9 +162,8 @@ static int device_choose(struct on_device *counter, uint32_t level, uint64_t tot
     const uint64_t at_once = ptpe_at_once(&counter->a1, level, longest, error);
     if (!at_once)
       return -1;
-    *ptpe = total >= at_once;
+    *ptpe = total >= at_once || (counter->segments ? counter->segments : map_wanted(&counter->a1, count)) == 1;
   }
-  *ptpe |= (counter->segments ? counter->segments : map_wanted(&counter->a1, count)) == 1;
   counter->method = methods[*ptpe];
   return 0;
 }
