@@ -7,18 +7,9 @@
 #include <stdlib.h>
 
 #include "counting.h"
-#include "cuda/program.h"
 #include "registry.h"
 
 #define DEVICE_EVENTS 1000 /* of a window on average, at least, for `auto` to take a GPU */
-
-static int has_compiler(struct mill_error *error)
-{
-  struct mill_compiler *compiler = NULL;
-  const int has = mill_compiler_open(&compiler, error) == 0;
-  mill_compiler_close(compiler);
-  return has;
-}
 
 /* Opens a GPU for a plugin, of which `like`, unless it is NULL, has the program. *miner is NULL after a failure. */
 static int open_gpu(const struct mill_plugin *plugin, struct mill_miner *like, int narrow, struct mill_miner **miner,
@@ -92,8 +83,6 @@ int mill_mining_open_gpu(struct mill_mining *m, struct mill_error *error)
   struct mill_error inner = {0};
   if (job->backend == 1 || (job->backend == 0 && !mill_cuda_present()))
     return 0;
-  if (job->backend == 0 && !has_compiler(&inner))
-    return refuse(m, "episodes", &inner, error);
   if (job->backend == 0 && are_small(m))
     mill_fail(&inner, MILL_USAGE, "windows of fewer than %d events on average are counted faster there", DEVICE_EVENTS);
   else if (!mill_miner_device_of(plugin))

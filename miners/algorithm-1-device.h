@@ -184,11 +184,13 @@ static inline uint64_t ptpe_at_once(struct a1 *a, uint32_t level, uint32_t longe
 
 /* ---- MapConcatenate ---- */
 
-/* Segments for so many candidates, a power of two: as many as give the device enough to do. */
-static inline uint32_t map_wanted(const struct a1 *a, uint32_t count)
+/* Segments for so many candidates, a power of two: those that are given, or, when that is 0, as many as give the device enough to do. */
+static inline uint32_t map_wanted(const struct a1 *a, uint32_t given, uint32_t count)
 {
   const uint64_t all = (uint64_t)MAP_EACH * a->tiles.device->multiprocessors;
   uint32_t segments = 1;
+  if (given)
+    return given;
   while (segments < MAP_MOST && (uint64_t)segments * count < all && (uint64_t)2 * segments * MAP_LEAST <= a->tiles.in->events)
     segments *= 2;
   return segments;
@@ -283,7 +285,7 @@ static inline int map_again(struct a1 *a, const struct tiles_batch *sent, uint32
 {
   struct tiles *t = &a->tiles;
   struct tiles_batch batch = *sent;
-  segments = segments ? segments : map_wanted(a, *left);
+  segments = map_wanted(a, segments, *left);
   if (segments == 1)
     return 0;
   batch.list = list;
@@ -301,7 +303,7 @@ static inline int map_again(struct a1 *a, const struct tiles_batch *sent, uint32
 static inline int map_on_device(struct a1 *a, const struct mill_candidates *c, const struct tiles_batch *sent, uint32_t segments,
                                 uint64_t *counts, struct mill_error *error)
 {
-  const uint32_t at_first = segments ? segments : map_wanted(a, c->count);
+  const uint32_t at_first = map_wanted(a, segments, c->count);
   if (at_first == 1)
     return ptpe_on_device(a, c, sent, NULL, c->count, counts, error);
   const uint32_t longest = a1_longest(a, c, NULL, c->count), longer = map_longer(a, c->level, longest);

@@ -145,7 +145,7 @@ static inline int map_there_again(struct a1 *a, const struct tiles_batch *sent, 
 static inline int map_there(struct a1 *a, const struct tiles_batch *sent, uint32_t segments, uint32_t longest, uint64_t counts,
                             struct mill_error *error)
 {
-  const uint32_t at_first = segments ? segments : map_wanted(a, sent->count), longer = map_longer(a, sent->level, longest);
+  const uint32_t at_first = map_wanted(a, segments, sent->count), longer = map_longer(a, sent->level, longest);
   struct tiles_batch batch = *sent;
   uint32_t n, again;
   if (at_first == 1)
@@ -153,7 +153,7 @@ static inline int map_there(struct a1 *a, const struct tiles_batch *sent, uint32
   batch.list = a1_list(a, batch.level, longest);
   if (map_all(a, &batch, at_first, counts, error) || there_select(a, counts, sent->count, NO_COUNT, &a->left, &n, error))
     return -1;
-  again = !n || !longer ? 1 : segments ? segments : map_wanted(a, n);
+  again = n && longer ? map_wanted(a, segments, n) : 1;
   if (again > 1 && (map_there_again(a, sent, again, longer, n, counts, error) ||
                     there_select(a, counts, sent->count, NO_COUNT, &a->left, &n, error)))
     return -1;

@@ -162,7 +162,7 @@ static int device_choose(struct on_device *counter, uint32_t level, uint64_t tot
     const uint64_t at_once = ptpe_at_once(&counter->a1, level, longest, error);
     if (!at_once)
       return -1;
-    *ptpe = total >= at_once || (counter->segments ? counter->segments : map_wanted(&counter->a1, count)) == 1;
+    *ptpe = total >= at_once || map_wanted(&counter->a1, counter->segments, count) == 1;
   }
   counter->method = methods[*ptpe];
   return 0;

@@ -84,11 +84,13 @@ def backend():
     return os.environ.get("BENCH_BACKEND", "cuda")
 
 
-def sizes(*default, least=0, most=1000):
-    """What a section goes through, as texts: BENCH_SIZES, or its own list; so many of them."""
-    found = os.environ.get("BENCH_SIZES", " ".join(default)).split()
-    if not max(least, "BENCH_SIZES" in os.environ) <= len(found) <= most:
-        raise SystemExit(f"BENCH_SIZES = {' '.join(found)}: expected {least or 1}{'' if least == most else ' or more'} of them")
+def sizes(*default, least=1, most=1000):
+    """What a section goes through, as texts: its own list, or BENCH_SIZES, of which there must be so many."""
+    if "BENCH_SIZES" not in os.environ:
+        return list(default)
+    found = os.environ["BENCH_SIZES"].split()
+    if not least <= len(found) <= most:
+        raise SystemExit(f"BENCH_SIZES = {' '.join(found)}: expected {least}{'' if least == most else ' or more'}")
     return found
 
 

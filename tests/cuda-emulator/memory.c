@@ -56,10 +56,10 @@ static unsigned char unwritten(const unsigned char *at)
 
 __attribute__((no_sanitize("address"))) void emu_fill(void *memory, uint64_t bytes)
 {
-  volatile unsigned char *at = memory;
+  unsigned char *at = memory;
   const uint64_t filled = bytes < 16u << 20 ? bytes : 16u << 20;
   for (uint64_t i = 0; i < filled; i++)
-    at[i] = unwritten((unsigned char *)memory + i);
+    at[i] = unwritten(at + i);
   (void)VALGRIND_MAKE_MEM_UNDEFINED(memory, bytes);
 }
 
