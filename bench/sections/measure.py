@@ -110,8 +110,9 @@ def need_gpu():
     print(f"{device['name']}, {device['multiprocessors']} multiprocessors, driver for CUDA {found['driver']}.\n")
 
 
-COPY, REDUCTIONS, SHARED_ATOMICS = 4.3e12, 105e9, 3.1e12
-"""What an H200 does a second: bytes moved, reductions into memory that stays in the second-level cache, additions at random addresses of shared memory."""
+COPY, REDUCTIONS, SHARED_ATOMICS, INSTRUCTIONS = 4.3e12, 105e9, 3.1e12, 132 * 128 * 1.98e9
+"""What an H200 does a second: bytes moved, reductions into memory that stays in the second-level cache, additions at random addresses of shared memory;
+and what it can at most: threads' instructions, 128 of a multiprocessor at 1.98 GHz."""
 
 # What an event costs each delivery at the least, in seconds, and why.
 FLOORS = {

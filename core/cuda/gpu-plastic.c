@@ -140,7 +140,7 @@ static int put_projection(struct mill_simulation *sim, uint32_t index, struct mi
   struct mill_gpu *gpu = sim->gpu;
   const struct mill_plastic_run *run = sim->plastic[index];
   const struct mill_synapse_code *code = run->plastic.code;
-  const uint64_t pre = run->sources * (uint64_t)code->pre_size;
+  const uint64_t pre = run->sources * (uint64_t)code->pre_size, last = run->targets * mill_gpu_last_bytes(code);
   struct mill_device_plastic *p = &gpu->plastic[index];
   p->over = gpu->over + index * sizeof(int32_t);
   p->per_unit = run->plastic.per_unit;
@@ -155,7 +155,8 @@ static int put_projection(struct mill_simulation *sim, uint32_t index, struct mi
                  mill_cuda_put(gpu->cuda, "traces of targets", run->post, run->targets * (uint64_t)code->post_size, &p->post, error) < 0 ||
                  mill_cuda_put(gpu->cuda, "traces of targets", run->post_step, run->targets * sizeof *run->post_step, &p->post_step,
                                error) < 0 ||
-                 mill_cuda_allocate(gpu->cuda, "traces of targets", run->targets * mill_gpu_last_bytes(code), &p->last, error) < 0 ||
+                 mill_cuda_allocate(gpu->cuda, "traces of targets", last, &p->last, error) < 0 ||
+                 mill_cuda_fill(gpu->cuda, p->last, 0, last, error) < 0 || /* entries are read whole, with what is between members */
                  put_decays(sim, index, error) < 0 || put_synapses(sim, index, error) < 0
              ? -1
              : 0;
