@@ -14,7 +14,10 @@
 #include "text.h"
 
 #define NO_LIMIT UINT64_MAX
-#define RESERVE ((uint64_t)256 << 20) /* for modules, local memory of kernels and rounding to pages */
+#define RESERVE_MIB 256 /* for modules, local memory of kernels and rounding to pages */
+#define RESERVE ((uint64_t)RESERVE_MIB << 20)
+#define TEXT_OF(macro) TEXT_OF_(macro)
+#define TEXT_OF_(text) #text
 enum { LEAST_MAJOR = 7, LEAST_MINOR = 5 };
 
 /* Something allocated. */
@@ -214,6 +217,11 @@ uint64_t mill_cuda_free_bytes(const struct mill_cuda *cuda)
   if (cuda->limit != NO_LIMIT && bytes > less(cuda->limit, cuda->held))
     bytes = less(cuda->limit, cuda->held);
   return bytes;
+}
+
+const char *mill_cuda_free_beside(const struct mill_cuda *cuda)
+{
+  return cuda->limit == NO_LIMIT ? " beside " TEXT_OF(RESERVE_MIB) " MiB for the driver" : "";
 }
 
 static int no_room(const struct mill_cuda *cuda, const char *name, uint64_t bytes, struct mill_error *error)

@@ -131,8 +131,9 @@ static int check_room(const struct mill_simulation *sim, struct mill_error *erro
   bytes += lists < gpu->cuda->properties.memory / 16 ? lists : gpu->cuda->properties.memory / 16;
   if (bytes <= available)
     return 0;
-  mill_fail(error, MILL_RESOURCES, "the network needs %s on the GPU for %llu synapses and %u neurons, %s are free there",
-            mill_memory_text(need, bytes), (unsigned long long)synapses, sim->network.neurons, mill_memory_text(has, available));
+  mill_fail(error, MILL_RESOURCES, "the network needs %s on the GPU for %llu synapses and %u neurons, %s are free there%s",
+            mill_memory_text(need, bytes), (unsigned long long)synapses, sim->network.neurons, mill_memory_text(has, available),
+            mill_cuda_free_beside(gpu->cuda));
   if (place) {
     mill_place_fail(error, place, NULL, "%s; %s of it for synapses of this section", error->text, mill_memory_text(need, most));
     error->status = MILL_RESOURCES;
