@@ -210,18 +210,21 @@ static int memory_now(const struct mill_cuda *cuda, uint64_t *bytes)
 
 uint64_t mill_cuda_free_bytes(const struct mill_cuda *cuda)
 {
+  const char *kept;
+  return mill_cuda_free_and_kept(cuda, &kept);
+}
+
+uint64_t mill_cuda_free_and_kept(const struct mill_cuda *cuda, const char **kept)
+{
   uint64_t bytes;
+  *kept = "";
   if (memory_now(cuda, &bytes))
     return 0;
   bytes = less(bytes, RESERVE);
   if (cuda->limit != NO_LIMIT && bytes > less(cuda->limit, cuda->held))
-    bytes = less(cuda->limit, cuda->held);
+    return less(cuda->limit, cuda->held);
+  *kept = " (" TEXT_OF(RESERVE_MIB) " MiB are kept for the driver)";
   return bytes;
-}
-
-const char *mill_cuda_free_beside(const struct mill_cuda *cuda)
-{
-  return cuda->limit == NO_LIMIT ? " beside " TEXT_OF(RESERVE_MIB) " MiB for the driver" : "";
 }
 
 static int no_room(const struct mill_cuda *cuda, const char *name, uint64_t bytes, struct mill_error *error)

@@ -50,8 +50,8 @@ int mill_cuda_attach(const struct mill_cuda *cuda, struct mill_error *error);
    opened) lowers it as SPIKEMILL_MEMORY does for the host: it is the most that may be held in all. 0 when the driver fails. */
 uint64_t mill_cuda_free_bytes(const struct mill_cuda *cuda);
 
-/* To follow these bytes in a message: " beside …", the reserve; "" when there is such a limit, which counts no reserve. */
-const char *mill_cuda_free_beside(const struct mill_cuda *cuda);
+/* The same, and for a message what is kept of it: " (…)", the reserve, or "" when the limit is what tells. */
+uint64_t mill_cuda_free_and_kept(const struct mill_cuda *cuda, const char **kept);
 
 /* `bytes` of device memory (plain, not managed), not cleared; 256-byte aligned; no bytes are a block too. When there is no room, or
    it would be more than SPIKEMILL_CUDA_MEMORY: fails with MILL_RESOURCES, naming the array, its size and what is free. `name` is for such

@@ -103,7 +103,8 @@ static void describe(const struct mill_simulation *sim, struct mill_device_shape
 static int check_room(const struct mill_simulation *sim, struct mill_error *error)
 {
   const struct mill_gpu *gpu = sim->gpu;
-  const uint64_t available = mill_cuda_free_bytes(gpu->cuda);
+  const char *kept;
+  const uint64_t available = mill_cuda_free_and_kept(gpu->cuda, &kept);
   const struct mill_place *place = NULL;
   uint64_t bytes = 0, synapses = 0, most = 0, lists;
   char need[32], has[32];
@@ -132,8 +133,7 @@ static int check_room(const struct mill_simulation *sim, struct mill_error *erro
   if (bytes <= available)
     return 0;
   mill_fail(error, MILL_RESOURCES, "the network needs %s on the GPU for %llu synapses and %u neurons, %s are free there%s",
-            mill_memory_text(need, bytes), (unsigned long long)synapses, sim->network.neurons, mill_memory_text(has, available),
-            mill_cuda_free_beside(gpu->cuda));
+            mill_memory_text(need, bytes), (unsigned long long)synapses, sim->network.neurons, mill_memory_text(has, available), kept);
   if (place) {
     mill_place_fail(error, place, NULL, "%s; %s of it for synapses of this section", error->text, mill_memory_text(need, most));
     error->status = MILL_RESOURCES;
