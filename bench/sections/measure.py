@@ -125,9 +125,14 @@ def floor_heads(*deliveries):
     return ["G events", *(f"floor, {delivery}" for delivery in deliveries)]
 
 
+def events_of(report):
+    """Synaptic events of a biological second."""
+    return report["synaptic_events_per_s"] * report["real_time_factor"]
+
+
 def floor_cells(report, *deliveries):
     """Events of a biological second in 1e9, and the real-time factors that they take at the least."""
-    events = report["synaptic_events_per_s"] * report["real_time_factor"]
+    events = events_of(report)
     return [number(events / 1e9), *(number(events * FLOORS[delivery][0]) for delivery in deliveries)]
 
 

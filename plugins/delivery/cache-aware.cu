@@ -11,7 +11,8 @@ MILL_KERNEL __launch_bounds__(256, MILL_PLASTIC ? 4 : 1) mill_deliver(MILL_NETWO
     const mill_device_population &source = net.population[p.source];
     const mill_device_ring &ring = net.population[p.target_population].ring[p.receptor];
     const uint32_t columns = (p.longest + lanes - 1) / lanes, entries = mill_is_plastic(p) ? list.entries : list.count;
-    const uint32_t team = mill_is_plastic(p) && (uint64_t)MILL_GROUP * lanes * columns * entries <= threads ? MILL_GROUP * lanes : lanes;
+    const uint32_t wide = MILL_GROUP * lanes;
+    const uint32_t team = mill_is_plastic(p) && threads % wide == 0 && (uint64_t)wide * columns * entries <= threads ? wide : lanes;
     const uint32_t lane = thread % team;
     uint32_t column = 0, k = thread / team;
     for (; entries; k += threads / team) {
@@ -23,7 +24,9 @@ MILL_KERNEL __launch_bounds__(256, MILL_PLASTIC ? 4 : 1) mill_deliver(MILL_NETWO
       const uint32_t row = spike.neuron - source.first;
       if (row < source.size) {
         const mill_run_of_row run = mill_run(p, 0, row);
-        const uint32_t first = run.begin + column * lanes, end = first + lanes < run.end ? first + lanes : run.end;
+        if (column * lanes >= run.end - run.begin)
+          continue;
+        const uint32_t first = run.begin + column * lanes, end = run.end - first > lanes ? first + lanes : run.end;
         if (mill_is_plastic(p))
           mill_visit_run<uint32_t>(net, p, list, spike, row, MILL_GROUP * (uint64_t)first + lane, MILL_GROUP * (uint64_t)end, team, 0,
                                    mill_to_ring{ring});

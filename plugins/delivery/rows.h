@@ -213,8 +213,6 @@ static inline void rows_release(const struct mill_host *host, void *self)
    a row; threads of a block and blocks of a multiprocessor: */
 #define DEVICE_THREADS 256u
 #define DEVICE_BLOCKS 8u
-#define DEVICE_LANES 2048u /* at most for a row, as in row-wise.cu; they divide the threads of a multiprocessor, so that none are left over */
-_Static_assert(DEVICE_THREADS * DEVICE_BLOCKS % DEVICE_LANES == 0, "whole teams");
 
 /* The kernel that delivers; lanes, a power of two, is its argument. */
 static inline void rows_settle(const struct mill_device_shape *shape, uint32_t lanes, struct mill_launch *launch)
