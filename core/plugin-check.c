@@ -46,6 +46,7 @@ static const uint32_t descriptor_size[] = {
     sizeof(struct mill_plugin),
     sizeof(struct mill_plugin),
     sizeof(struct mill_plugin),
+    sizeof(struct mill_plugin),
 };
 _Static_assert(sizeof descriptor_size / sizeof *descriptor_size == MILL_ABI_MINOR + 1, "one size for each minor version");
 

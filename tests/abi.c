@@ -103,7 +103,7 @@ static const struct pin pins[] = {
   AT(mill_delivery_ops, deliver, 24), AT(mill_delivery_ops, release, 32),
   AT(mill_delivery_ops, device, 40), SIZE(mill_delivery_ops, 48),
   AT(mill_delivery_device, narrow, 0), AT(mill_delivery_device, slice_widths, 8), AT(mill_delivery_device, epoch, 16),
-  AT(mill_delivery_device, settle, 24), SIZE(mill_delivery_device, 32),
+  AT(mill_delivery_device, settle, 24), AT(mill_delivery_device, plastic_width, 32), SIZE(mill_delivery_device, 40),
   AT(mill_launch, kernel, 0), AT(mill_launch, blocks, 8), AT(mill_launch, threads, 12), AT(mill_launch, shared_bytes, 16),
   AT(mill_launch, argument, 20), SIZE(mill_launch, 24),
   AT(mill_device_shape, multiprocessors, 0), AT(mill_device_shape, shared_block, 4), AT(mill_device_shape, epoch_steps, 8),
@@ -177,7 +177,7 @@ static const struct {
   const char *what;
   long got, want;
 } values[] = {
-  {"ABI major", MILL_ABI_MAJOR, 0}, {"ABI minor", MILL_ABI_MINOR, 5}, {"magic", MILL_PLUGIN_MAGIC, 0x4c4c494d},
+  {"ABI major", MILL_ABI_MAJOR, 0}, {"ABI minor", MILL_ABI_MINOR, 6}, {"magic", MILL_PLUGIN_MAGIC, 0x4c4c494d},
   {"neuron", MILL_NEURON, 1}, {"synapse", MILL_SYNAPSE, 2}, {"plasticity", MILL_PLASTICITY, 3}, {"delivery", MILL_DELIVERY, 4},
   {"stimulus", MILL_STIMULUS, 5}, {"counter", MILL_COUNTER, 6}, {"format", MILL_FORMAT, 7}, {"kinds", MILL_KIND_COUNT, 8},
   {"cpu", MILL_CPU, 1}, {"cuda", MILL_CUDA, 2}, {"exact", MILL_EXACT, 4},

@@ -57,10 +57,10 @@ static const struct {
   const char *file, *text, *more;
 } broken[] = {
   {"synapse-magic.so", "0x12345678", "0x4c4c494d"},
-  {"synapse-major.so", "built for plugin ABI 7.5", "this is 0.5"},
-  {"synapse-minor.so", "built for plugin ABI 0.95", "this is 0.5"},
-  {"synapse-short.so", "shorter than ABI 0.5 requires: 96 bytes", "not 104"},
-  {"synapse-long.so", "longer than ABI 0.5 requires: 112 bytes", "not 104"},
+  {"synapse-major.so", "built for plugin ABI 7.6", "this is 0.6"},
+  {"synapse-minor.so", "built for plugin ABI 0.96", "this is 0.6"},
+  {"synapse-short.so", "shorter than ABI 0.6 requires: 96 bytes", "not 104"},
+  {"synapse-long.so", "longer than ABI 0.6 requires: 112 bytes", "not 104"},
   {"synapse-pointers.so", "pointers of 2 bytes", "8"},
   {"synapse-no-kind.so", "kind is number 77", "1 to 7"},
   {"delivery-other-kind.so", "`delivery` (kind 4)", "`synapse` (kind 2)"},

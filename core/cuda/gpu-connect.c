@@ -66,7 +66,7 @@ static int make(struct mill_maker *maker, struct mill_simulation *sim, uint32_t 
   if ((!mill_weight_is_number(w) && !degrees.length) ||
       (bytes && (mill_cuda_allocate(maker->cuda, "numbers of sources", bytes, &degrees.in, error) < 0 ||
                  mill_cuda_fill(maker->cuda, degrees.in, 0, bytes, error) < 0)) ||
-      mill_maker_connect(maker, p->name, connection, &sim->gpu->cut[p->target], &degrees, &made, error) < 0)
+      mill_maker_connect(maker, p->name, connection, &sim->gpu->cut[index], &degrees, &made, error) < 0)
     goto done;
   out->start = made.start;
   out->target = made.target;

@@ -112,10 +112,10 @@ static int check_room(const struct mill_simulation *sim, struct mill_error *erro
     const struct mill_projection *p = &sim->projection[i];
     const struct mill_weighing *w = &sim->weighing[i];
     const uint64_t n = sim->rows[i].synapses;
-    uint64_t one = n ? mill_rows_device_bytes(sim->population[p->source].size, n, &gpu->cut[p->target],
-                                              mill_weight_is_number(w) || mill_plastic_is(&sim->file->projection[i]) ? 0 : 16,
-                                              w->delay_bits)
-                     : 0;
+    uint64_t one =
+        n ? mill_rows_device_bytes(sim->population[p->source].size, n, &gpu->cut[i],
+                                   mill_weight_is_number(w) || mill_plastic_is(&sim->file->projection[i]) ? 0 : 16, w->delay_bits)
+          : 0;
     synapses += n;
     one += n ? mill_gpu_plastic_bytes(sim, i) : 0;
     bytes += one;
@@ -133,7 +133,8 @@ static int check_room(const struct mill_simulation *sim, struct mill_error *erro
   if (bytes <= available)
     return 0;
   mill_fail(error, MILL_RESOURCES, "the network needs %s on the GPU for %llu synapses and %u neurons, %s are free there%s",
-            mill_memory_text(need, bytes), (unsigned long long)synapses, sim->network.neurons, mill_memory_text(has, available), kept);
+            mill_memory_text(need, bytes), (unsigned long long)synapses, sim->network.neurons, mill_memory_text(has, available),
+            kept);
   if (place) {
     mill_place_fail(error, place, NULL, "%s; %s of it for synapses of this section", error->text, mill_memory_text(need, most));
     error->status = MILL_RESOURCES;
@@ -146,6 +147,16 @@ int mill_gpu_refuse(const struct mill_simulation *sim, const char *why, struct m
   const struct mill_place place = {sim->file->ini, mill_ini_section_find(sim->file->ini, "strategy")};
   return mill_place_fail(error, &place, "delivery", "`%s` cannot serve this network on this GPU: %s",
                          sim->file->delivery.plugin->name, why);
+}
+
+static int check_width(const struct mill_simulation *sim, uint32_t target, uint32_t width, struct mill_error *error)
+{
+  char why[512];
+  if (width >= 1 && width <= MILL_NO_NARROW_TARGET)
+    return 0;
+  mill_text_format(why, sizeof why, "it wants slices of %u neurons of `%s`; expected 1 to %u", width,
+                   sim->file->population[target].name, MILL_NO_NARROW_TARGET);
+  return mill_gpu_refuse(sim, why, error);
 }
 
 /* Widths of the populations' slices, as the strategy wants them. */
@@ -164,8 +175,65 @@ static int choose_widths(const struct mill_simulation *sim, const struct mill_de
   if (rc == 0 && device->narrow &&
       !device->slice_widths(sim->file->delivery.values, &sim->gpu->shape, populations, size, receives, width, why, sizeof why))
     rc = mill_gpu_refuse(sim, why, error);
+  for (uint32_t p = 0; rc == 0 && device->narrow && p < populations; p++)
+    rc = size[p] ? check_width(sim, p, width[p], error) : 0;
   free(size);
   free(receives);
+  return rc;
+}
+
+static struct mill_cut cut_into(uint32_t narrow, uint32_t width, uint32_t size)
+{
+  return (struct mill_cut){narrow, width, size ? (size - 1) / width + 1 : 0};
+}
+
+int mill_gpu_cut_apart(const struct mill_simulation *sim, uint32_t projection)
+{
+  const struct mill_plugin *plugin = sim->file->delivery.plugin;
+  const struct mill_delivery_device *device = mill_gpu_delivery(plugin);
+  return device->narrow && plugin->abi_minor >= 6 && device->plastic_width && mill_plastic_is(&sim->file->projection[projection]);
+}
+
+static int cut_projections(const struct mill_simulation *sim, const struct mill_delivery_device *device,
+                           const uint32_t *of_population, struct mill_error *error)
+{
+  for (uint32_t i = 0; i < sim->network.projection_count; i++) {
+    const uint32_t target = sim->projection[i].target, size = sim->population[target].size;
+    uint32_t width = of_population[target];
+    if (size && mill_gpu_cut_apart(sim, i)) {
+      width = device->plastic_width(sim->file->delivery.values, size);
+      if (check_width(sim, target, width, error) < 0)
+        return -1;
+    }
+    sim->gpu->cut[i] = cut_into(device->narrow, width, size);
+  }
+  return 0;
+}
+
+/* The slices of the populations, one after the other. */
+static int put_slices(struct mill_simulation *sim, const uint32_t *width, struct mill_error *error)
+{
+  struct mill_gpu *gpu = sim->gpu;
+  struct mill_device_slice *slice;
+  uint32_t n = 0;
+  int rc;
+  for (uint32_t p = 0; p < sim->network.population_count; p++)
+    n += cut_into(1, width[p], sim->population[p].size).slices;
+  slice = calloc(n + 1u, sizeof *slice);
+  if (!slice)
+    return mill_fail(error, MILL_RESOURCES, "out of memory");
+  n = 0;
+  for (uint32_t p = 0; p < sim->network.population_count; p++) {
+    const uint32_t size = sim->population[p].size, slices = cut_into(1, width[p], size).slices;
+    for (uint32_t s = 0; s < slices; s++, n++) {
+      const uint32_t first = s * width[p], left = size - first;
+      slice[n] = (struct mill_device_slice){p, first, left < width[p] ? left : width[p], s};
+      gpu->shape.width = slice[n].count > gpu->shape.width ? slice[n].count : gpu->shape.width;
+    }
+  }
+  gpu->net.slices = gpu->shape.slices = n;
+  rc = mill_cuda_put(gpu->cuda, "slices", slice, n * sizeof *slice, &gpu->net.slice, error);
+  free(slice);
   return rc;
 }
 
@@ -173,11 +241,10 @@ int mill_gpu_cut(struct mill_simulation *sim, struct mill_error *error)
 {
   struct mill_gpu *gpu = sim->gpu;
   const struct mill_delivery_device *device = mill_gpu_delivery(sim->file->delivery.plugin);
-  const uint32_t populations = sim->network.population_count, projections = sim->network.projection_count;
-  struct mill_device_slice *slice;
-  uint32_t *width = calloc(populations + 1u, sizeof *width), n = 0;
+  const uint32_t projections = sim->network.projection_count;
+  uint32_t *width = calloc(sim->network.population_count + 1u, sizeof *width);
   int rc;
-  gpu->cut = calloc(populations + 1u, sizeof *gpu->cut);
+  gpu->cut = calloc(projections + 1u, sizeof *gpu->cut);
   gpu->made = calloc(projections + 1u, sizeof *gpu->made);
   gpu->groups = calloc(projections + 1u, sizeof *gpu->groups);
   gpu->real = calloc(projections + 1u, sizeof *gpu->real);
@@ -189,29 +256,8 @@ int mill_gpu_cut(struct mill_simulation *sim, struct mill_error *error)
   rc = width && gpu->cut && gpu->made && gpu->groups && gpu->real && gpu->edge && gpu->length && gpu->out_degree
            ? choose_widths(sim, device, width, error)
            : mill_fail(error, MILL_RESOURCES, "out of memory");
-  for (uint32_t p = 0; rc == 0 && p < populations; p++) {
-    const uint32_t size = sim->population[p].size;
-    gpu->cut[p] = (struct mill_cut){device->narrow, width[p], size ? (size - 1) / width[p] + 1 : 0};
-    n += gpu->cut[p].slices;
-  }
-  free(width);
-  if (rc < 0)
-    return -1;
-  slice = calloc(n + 1u, sizeof *slice);
-  if (!slice)
-    return mill_fail(error, MILL_RESOURCES, "out of memory");
-  n = 0;
-  for (uint32_t p = 0; p < populations; p++) {
-    for (uint32_t s = 0; s < gpu->cut[p].slices; s++, n++) {
-      const uint32_t first = s * gpu->cut[p].width, left = sim->population[p].size - first;
-      slice[n] = (struct mill_device_slice){p, first, left < gpu->cut[p].width ? left : gpu->cut[p].width, s};
-      gpu->shape.width = slice[n].count > gpu->shape.width ? slice[n].count : gpu->shape.width;
-    }
-  }
-  gpu->net.slices = gpu->shape.slices = n;
-  rc = check_room(sim, error);
   if (rc == 0)
-    rc = mill_cuda_put(gpu->cuda, "slices", slice, n * sizeof *slice, &gpu->net.slice, error);
-  free(slice);
+    rc = cut_projections(sim, device, width, error) < 0 || check_room(sim, error) < 0 || put_slices(sim, width, error) < 0 ? -1 : 0;
+  free(width);
   return rc;
 }

@@ -69,21 +69,23 @@ static int put_projections(struct mill_simulation *sim, struct mill_error *error
     struct mill_device_projection *made = &gpu->made[i];
     const uint32_t sources = sim->population[p->source].size, first = sim->population[p->source].first;
     if (p->synapses && !made->start) { /* what was made there stays there, when the host has its rows too */
-      rc = mill_rows_to_device(gpu->cuda, sim->team, p, sources, &gpu->cut[p->target], made, &gpu->groups[i], error);
+      rc = mill_rows_to_device(gpu->cuda, sim->team, p, sources, &gpu->cut[i], made, &gpu->groups[i], error);
       for (uint32_t s = 0; s < sources; s++)
         gpu->out_degree[first + s] += (uint32_t)(p->row[s + 1] - p->row[s]);
     }
     made->source = p->source;
     made->target_population = p->target;
     made->receptor = p->receptor;
-    made->slices = gpu->cut[p->target].slices;
-    made->width = gpu->cut[p->target].width;
+    made->slices = gpu->cut[i].slices;
+    made->width = gpu->cut[i].width;
     made->weight_bits = p->weight_bits;
     made->delay_bits = p->delay_bits;
     made->weight_all = p->weight_all;
     made->delay_all = p->delay_all;
-    runs += p->synapses ? (double)sources * gpu->cut[p->target].slices : 0;
-    groups += (double)gpu->groups[i];
+    if (p->synapses && !mill_gpu_cut_apart(sim, i)) {
+      runs += (double)sources * gpu->cut[i].slices;
+      groups += (double)gpu->groups[i];
+    }
     gpu->always_live |= p->synapses && p->delay_max > sim->network.epoch_steps;
   }
   gpu->shape.run_groups = runs > 0 ? groups / runs : 0;

@@ -29,7 +29,7 @@ uint64_t mill_gpu_plastic_bytes(const struct mill_simulation *sim, uint32_t inde
   const struct mill_projection_setup *setup = &sim->file->projection[index];
   const struct mill_synapse_ops *ops = setup->synapse.plugin->ops;
   const struct mill_synapse_code *code = &ops->code[sim->file->precision];
-  const struct mill_cut *cut = &sim->gpu->cut[setup->target];
+  const struct mill_cut *cut = &sim->gpu->cut[index];
   const uint64_t sources = setup->connection.sources, synapses = sim->rows[index].synapses;
   const uint32_t words = mill_plastic_words(sim, index);
   if (!mill_plastic_is(setup))

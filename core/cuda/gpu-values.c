@@ -13,7 +13,7 @@ struct mill_laid mill_gpu_laid(const struct mill_simulation *sim, uint32_t index
 {
   const struct mill_projection *p = &sim->projection[index];
   const struct mill_device_projection *made = &sim->gpu->made[index];
-  return (struct mill_laid){sim->gpu->cut[p->target], sim->population[p->source].size, sim->gpu->groups[index], made->start,
+  return (struct mill_laid){sim->gpu->cut[index], sim->population[p->source].size, sim->gpu->groups[index], made->start,
                             made->target};
 }
 

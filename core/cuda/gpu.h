@@ -45,7 +45,7 @@ struct mill_gpu {
   mill_cu_stream stream, copies;
   struct mill_device_shape shape;
   struct mill_device_network net;
-  struct mill_cut *cut;              /* [populations] */
+  struct mill_cut *cut;              /* [projections] of their targets */
   struct mill_gpu_kernel kernel[MILL_LAUNCHES], settle, scatter, recall;
   uint32_t kernels;
   struct mill_device_population *population; /* [populations] as on the device */
@@ -101,6 +101,8 @@ int mill_gpu_open(struct mill_simulation *simulation, struct mill_error *error);
 int mill_gpu_makes(const struct mill_projection_setup *setup);
 /* Cuts the populations into slices, once delays are known, and makes the projections that have no rows. */
 int mill_gpu_cut(struct mill_simulation *simulation, struct mill_error *error);
+/* Whether a projection is cut otherwise than its target: plastic_width. */
+int mill_gpu_cut_apart(const struct mill_simulation *simulation, uint32_t projection);
 int mill_gpu_connect(struct mill_simulation *simulation, struct mill_error *error);
 /* Of gpu-values.c. Delays of a projection that is to be made on the device, as mill_delay finds them; nothing of it is kept. *possible becomes 0
    when one of them cannot be had: the host then says which. */

@@ -217,6 +217,15 @@ static __device__ __forceinline__ void mill_visit_synapses(const mill_device_pro
 
 #endif
 
+/* Threads of a team: `lanes`, and where the parts of rows to visit are few, as many times two as there are threads for: up to 2048, so that
+   the number of a group, at most MILL_GROUPS_MAX (core/cuda/rows.h), and lanes are not 2^32. Whole teams make up `threads`. */
+static __device__ __forceinline__ uint32_t mill_team(uint32_t lanes, uint32_t threads, uint64_t parts)
+{
+  while (lanes < 2048 && threads % (2 * lanes) == 0 && 2 * lanes * parts <= threads)
+    lanes *= 2;
+  return lanes;
+}
+
 /* Visits a part of a row of a plastic projection for entry `spike` of the list, whose neuron is `row` of the source. */
 template <class index, class sink>
 static __device__ __forceinline__ void mill_visit_run(const mill_device_network &net, const mill_device_projection &p,

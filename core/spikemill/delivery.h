@@ -20,7 +20,7 @@ struct mill_device_shape {
   uint32_t cell_bytes;
   uint32_t receptors;        /* most of a population */
   uint32_t slices, width;    /* in all, and neurons of the widest; not yet known to slice_widths */
-  double run_groups;         /* mean groups of four synapses of a run; likewise */
+  double run_groups;         /* mean groups of four synapses of a run, plastic_width apart; likewise */
   uint32_t plastic;          /* 1: some synapses are */
 };
 
@@ -42,6 +42,9 @@ struct mill_delivery_device {
      delivers, into the rings. Returns their number, or 0 with a reason in why[size] when they cannot be launched. */
   uint32_t (*epoch)(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch, char *why, size_t size);
   void (*settle)(const void *params, const struct mill_device_shape *shape, struct mill_launch *launch);
+  /* ABI 0.6. When narrow is 1: neurons per slice of a target of `size` neurons for plastic projections, 1 to 65535, whose synapses are
+     visited and need no slice in common with others; NULL: those of slice_widths. */
+  uint32_t (*plastic_width)(const void *params, uint32_t size);
 };
 
 struct mill_delivery_ops {

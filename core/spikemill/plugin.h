@@ -17,7 +17,7 @@ extern "C" {
 
 #define MILL_PLUGIN_MAGIC 0x4c4c494du /* "MILL" */
 #define MILL_ABI_MAJOR 0
-#define MILL_ABI_MINOR 5
+#define MILL_ABI_MINOR 6
 
 enum mill_kind {
   MILL_NEURON = 1,

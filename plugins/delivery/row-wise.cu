@@ -1,15 +1,13 @@
 /* Row-wise delivery on a device: a group of `lanes` threads takes a spike and walks its source's rows, adding to the rings in global memory.
    Visits of plastic synapses wait for memory: more threads at once are worth fewer registers for each, and where few rows are visited, more
-   threads take one: up to MOST_LANES, so that the number of a group, at most MILL_GROUPS_MAX (core/cuda/rows.h), and lanes are not 2^32. */
-#define MOST_LANES 2048
-
+   threads take one. */
 MILL_KERNEL __launch_bounds__(256, MILL_PLASTIC ? 4 : 1) mill_deliver(MILL_NETWORK, uint32_t slot, uint32_t steps, uint32_t lanes)
 {
   const mill_now now = mill_epoch_at(net, slot, steps);
   const mill_list list = mill_last(net, now);
   const uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
-  while (MILL_PLASTIC && lanes < MOST_LANES && threads % (2 * lanes) == 0 && 2 * (uint64_t)lanes * list.entries <= threads)
-    lanes *= 2;
+  if (MILL_PLASTIC)
+    lanes = mill_team(lanes, threads, list.entries);
   const uint32_t lane = thread % lanes;
   for (uint32_t k = thread / lanes; k < list.entries; k += threads / lanes) {
     const mill_device_spike spike = mill_entry(list, k);

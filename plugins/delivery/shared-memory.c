@@ -6,9 +6,9 @@
 
 #include "rows.h"
 
-#define WIDEST 1024u       /* neurons of a chunk, when nobody says */
-#define LEAST 32u          /* on a device */
-
+#define WIDEST 1024u         /* neurons of a chunk, when nobody says */
+#define LEAST 32u            /* on a device */
+#define WIDEST_NARROW 65535u /* what 16 bits tell apart beside padding */
 
 struct values {
   int64_t chunk; /* 0: nobody says */
@@ -135,15 +135,16 @@ static uint64_t deliver(void *self, const struct mill_epoch *epoch, uint32_t sli
 
 static const struct mill_param_spec specs[] = {
     {"chunk", "neurons", "0", NULL,
-     "neurons of a chunk, rounded up to a multiple of 64; 0: 1024, and on a GPU as many as share the neurons evenly", 0, 1048576,
-     offsetof(struct values, chunk), MILL_INT, 0},
+     "neurons of a chunk, rounded up to a multiple of 64; 0: 1024, and on a GPU as many as share the neurons evenly, or, for "
+     "plastic synapses, as 16 bits tell apart",
+     0, 1048576, offsetof(struct values, chunk), MILL_INT, 0},
 };
 
 /* Shared memory of a block of so many threads: the window, and the runs that are looked up, whose place the list of its spikes takes later. As
    in shared-memory.cu. */
 #define RUN_BYTES 20u
 #define MOST_THREADS 1024u /* of a block */
-#define OWN_BYTES 64u /* that the kernel declares itself */
+#define OWN_BYTES 64u      /* that the kernel declares itself */
 static uint64_t device_bytes(const struct mill_device_shape *shape, uint64_t width, uint32_t threads)
 {
   const uint64_t window = (shape->receptors * (uint64_t)shape->epoch_steps * width * shape->cell_bytes + 15) / 16 * 16,
@@ -191,11 +192,16 @@ static uint32_t even_width(const struct mill_device_shape *shape, uint32_t count
   return width;
 }
 
+static uint32_t rounded(int64_t chunk)
+{
+  return (uint32_t)(chunk + 63) / 64 * 64;
+}
+
 static int device_widths(const void *params, const struct mill_device_shape *shape, uint32_t count, const uint32_t *sizes,
                          const unsigned char *receives, uint32_t *width, char *why, size_t size)
 {
   const int64_t chunk = ((const struct values *)params)->chunk;
-  uint32_t most = chunk ? (uint32_t)(chunk + 63) / 64 * 64 : even_width(shape, count, sizes, receives);
+  uint32_t most = chunk ? rounded(chunk) : even_width(shape, count, sizes, receives);
   if (most > 65535 || device_bytes(shape, most, MOST_THREADS) > shape->shared_block) {
     snprintf(why, size,
              "the input of %u neurons with %u receptors over %u steps takes %llu bytes of shared memory, and a block can have %u%s",
@@ -206,6 +212,14 @@ static int device_widths(const void *params, const struct mill_device_shape *sha
   for (uint32_t p = 0; p < count; p++)
     width[p] = receives[p] || chunk ? most : widest(shape) < WIDEST ? widest(shape) : WIDEST;
   return 1;
+}
+
+/* Plastic synapses are added to the rings from wherever they are, so their slices are as wide as can be: a row in one piece is visited fastest. */
+static uint32_t device_plastic_width(const void *params, uint32_t size)
+{
+  const int64_t chunk = ((const struct values *)params)->chunk;
+  const uint32_t slices = size / WIDEST_NARROW + (size % WIDEST_NARROW != 0);
+  return chunk ? rounded(chunk) : slices ? (size - 1) / slices + 1 : 1;
 }
 
 static struct mill_launch device_launch(const struct mill_device_shape *shape, const char *kernel)
@@ -221,12 +235,8 @@ static uint32_t device_epoch(const void *params, const struct mill_device_shape 
 {
   uint32_t n = 0;
   (void)params, (void)why, (void)size;
-  if (shape->plastic) {
-    struct mill_launch visits = {"mill_visit_rows", 8 * shape->multiprocessors, 256, 0, 4};
-    while (visits.argument < 32 && visits.argument < 2 * shape->run_groups) /* two synapses a thread, or more */
-      visits.argument *= 2;
-    launch[n++] = visits;
-  }
+  if (shape->plastic)
+    launch[n++] = (struct mill_launch){"mill_visit_rows", DEVICE_BLOCKS * shape->multiprocessors, DEVICE_THREADS, 0, 0};
   launch[n] = device_launch(shape, "mill_epoch");
   launch[n].shared_bytes = (uint32_t)device_bytes(shape, shape->width, launch[n].threads);
   return n + 1;
@@ -241,8 +251,11 @@ static void device_settle(const void *params, const struct mill_device_shape *sh
 static const unsigned char text[] = {
 #include "plugins/delivery/shared-memory.cu_text"
 };
-static const struct mill_delivery_device device = {
-    .narrow = 1, .slice_widths = device_widths, .epoch = device_epoch, .settle = device_settle};
+static const struct mill_delivery_device device = {.narrow = 1,
+                                                   .slice_widths = device_widths,
+                                                   .epoch = device_epoch,
+                                                   .settle = device_settle,
+                                                   .plastic_width = device_plastic_width};
 
 static const struct mill_delivery_ops ops = {serves_all, slice_width, prepare, deliver, release, &device};
 MILL_PLUGIN_WITH_TEXT(MILL_DELIVERY, MILL_CPU | MILL_CUDA | MILL_EXACT, "shared-memory",

@@ -158,19 +158,24 @@ static __device__ __forceinline__ void mill_into_slice(const mill_device_network
   }
 }
 
-/* Plastic synapses of all slices, one slice after the other, into the rings: teams of `lanes` threads take a run each, a synapse a thread.
-   Visits take time for their arithmetic, not for the additions, and how many there are differs between slices, so no block owns one. */
-static __device__ __forceinline__ void mill_visit_all(const mill_device_network &net, const mill_list &list, uint32_t lanes)
+/* Plastic synapses of all slices, one slice after the other, into the rings, a synapse a thread: how many are visited differs between slices, so
+   no block owns one. A slice may be as wide as a target can be written in 16 bits. */
+static __device__ __forceinline__ void mill_visit_all(const mill_device_network &net, const mill_list &list)
 {
-  const uint32_t lane = threadIdx.x % lanes, teams = gridDim.x * (blockDim.x / lanes);
-  for (uint32_t q = 0; q < net.projections; q++) {
+  const uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+  for (uint32_t q = 0; q < net.projections && list.entries; q++) {
     const mill_device_projection &p = net.projection[q];
     if (!mill_is_plastic(p))
       continue;
     const mill_device_population &source = net.population[p.source];
     const mill_to_ring out = {net.population[p.target_population].ring[p.receptor]};
-    uint32_t slice = 0, k = blockIdx.x * (blockDim.x / lanes) + threadIdx.x / lanes;
-    for (; list.entries; k += teams) {
+    uint32_t lanes = 4;
+    while (lanes < blockDim.x && 2 * lanes <= p.longest) /* four synapses a thread, or more */
+      lanes *= 2;
+    lanes = mill_team(lanes, threads, (uint64_t)p.slices * list.entries);
+    const uint32_t lane = thread % lanes;
+    uint32_t slice = 0, k = thread / lanes;
+    for (;; k += threads / lanes) {
       slice += k / list.entries; /* in one step: few entries among many teams go round the slices many times */
       k %= list.entries;
       if (slice >= p.slices)
@@ -186,9 +191,9 @@ static __device__ __forceinline__ void mill_visit_all(const mill_device_network 
   }
 }
 
-MILL_KERNEL __launch_bounds__(256, 3) mill_visit_rows(MILL_NETWORK, uint32_t slot, uint32_t steps, uint32_t lanes)
+MILL_KERNEL __launch_bounds__(256, 4) mill_visit_rows(MILL_NETWORK, uint32_t slot, uint32_t steps, uint32_t unused)
 {
-  mill_visit_all(net, mill_last(net, mill_epoch_at(net, slot, steps)), lanes);
+  mill_visit_all(net, mill_last(net, mill_epoch_at(net, slot, steps)));
 }
 
 MILL_KERNEL __launch_bounds__(MOST_THREADS, 1) mill_epoch(MILL_NETWORK, uint32_t slot, uint32_t steps, uint32_t lanes)
@@ -235,5 +240,5 @@ MILL_KERNEL __launch_bounds__(MOST_THREADS, 1) mill_settle(MILL_NETWORK, uint32_
   const mill_now now = mill_epoch_at(net, slot, steps);
   const mill_window nothing = {0, 0, 0};
   mill_into_slice(net, net.slice[blockIdx.x], mill_last(net, now), nothing, now.first, lanes, found, weight);
-  mill_visit_all(net, mill_last(net, now), 4);
+  mill_visit_all(net, mill_last(net, now));
 }
