@@ -26,4 +26,4 @@ bench_sections = \
   bench/sections/supports \
   bench/sections/threads
 EXTRA_DIST += bench/report bench/carry bench/bench.h bench/draw.py bench/sections/measure.py bench/sections/peers.py $(bench_sections)
-EXTRA_PROGRAMS += bench/few-candidates bench/gpu-rows bench/mining-levels bench/mining-methods
+EXTRA_PROGRAMS += bench/few-candidates bench/gpu-limits bench/gpu-rows bench/mining-levels bench/mining-methods
