@@ -1,7 +1,7 @@
 /* Random static networks on a GPU and on the CPU: the same spikes, weights, states, rings and numbers of events under every delivery, whole
    and in pieces, with state read on the way, and through checkpoints from either to the other. SPIKEMILL_LONG=1 or a real GPU: 100
    networks and all deliveries; else as many networks as half a minute has room for, emulated, with threads, blocks and streams in changing
-   order. */
+   order. NETWORK="N …": only these. */
 #include <pthread.h>
 
 #include "gpu-ways.h"
@@ -100,12 +100,13 @@ int main(void)
   gpu = gpu_find();
   if (gpu == GPU_NONE)
     return done_testing();
-  check_two();
   all = gpu == GPU_REAL || getenv("SPIKEMILL_LONG");
   if (only) {
-    check_network(&n, (uint32_t)strtoul(only, NULL, 10), 1, &spikes);
+    while (next_number(&only, &number))
+      check_network(&n, number, 1, &spikes);
     return done_testing();
   }
+  check_two();
   while (number < 100 && (all || number < LEAST || now() - start < SECONDS))
     check_network(&n, ++number, all, &spikes);
   ok(spikes > 500 * (uint64_t)number, "the networks are alive: %llu spikes in %u", (unsigned long long)spikes, number);

@@ -158,9 +158,8 @@ int main(void)
   hundred = all || gpu == GPU_REAL;
   epochs = gpu == GPU_REAL ? REAL_EPOCHS : EPOCHS;
   if (only) {
-    char *end;
-    for (unsigned long n = strtoul(only, &end, 10); end != only; n = strtoul(only = end, &end, 10))
-      check_network(&network, (uint32_t)n, all, epochs, &spikes);
+    while (next_number(&only, &number))
+      check_network(&network, number, all, epochs, &spikes);
     return done_testing();
   }
   check_blocks();

@@ -17,6 +17,17 @@ struct gpu_network {
   int64_t t0;
 };
 
+/* The next number of a list, which *list goes on behind; 0: there is none. */
+static inline int next_number(const char **list, uint32_t *number)
+{
+  char *end;
+  *number = (uint32_t)strtoul(*list, &end, 10);
+  if (end == *list)
+    return 0;
+  *list = end;
+  return 1;
+}
+
 /* ---- What is compared ------------------------------------------------------------------------------------------------------ */
 
 /* Bytes that grow. */

@@ -52,6 +52,22 @@ static inline void gpu_point(const char *variable, const char *library)
   setenv(variable, path, 1);
 }
 
+/* A real GPU stays open, since making its context takes longer than most runs. */
+static struct mill_cuda *gpu_held;
+
+static inline void gpu_let_go(void)
+{
+  mill_cuda_close(gpu_held);
+}
+
+static inline void gpu_hold(void)
+{
+  struct mill_error error;
+  if (mill_cuda_open(&gpu_held, &error) < 0)
+    bail("%s", error.text);
+  atexit(gpu_let_go);
+}
+
 /* Finds one. GPU_NONE: the test is over, its one check reported: skipped with the reason, or failed when SPIKEMILL_REQUIRE_GPU=1 and there
    is no real one. */
 static inline enum gpu gpu_find(void)
@@ -68,6 +84,7 @@ static inline enum gpu gpu_find(void)
   good = gpu_try(own, sizeof own);
   if (good && strcmp(own, "emulated") != 0) {
     diag("on %s", own);
+    gpu_hold();
     return GPU_REAL;
   }
   if (required && strcmp(required, "1") == 0) {
