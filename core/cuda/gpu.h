@@ -1,6 +1,6 @@
-/* A simulation on a GPU: cut into slices (gpu-cut.c), connected there or from the host's rows (gpu-connect.c, rows.c), put together (gpu-network.c,
-   gpu-build.c), advanced by batches of epochs (gpu-run.c) whose spikes are recorded (gpu-results.c). The device's arrays are the state while
-   it runs; mill_gpu_fetch brings them back to the host's. */
+/* A simulation on a GPU: populations and projections cut into slices (gpu-cut.c), connected there or from the host's rows (gpu-connect.c,
+   rows.c), put together (gpu-network.c, gpu-build.c), advanced by batches of epochs (gpu-run.c) whose spikes are recorded (gpu-results.c). The
+   device's arrays are the state while it runs; mill_gpu_fetch brings them back to the host's. */
 #ifndef MILL_CUDA_GPU_H
 #define MILL_CUDA_GPU_H
 
@@ -99,7 +99,7 @@ int mill_gpu_refuse(const struct mill_simulation *simulation, const char *why, s
 int mill_gpu_open(struct mill_simulation *simulation, struct mill_error *error);
 /* Whether a projection can be made on the device: build.c then leaves it without rows. */
 int mill_gpu_makes(const struct mill_projection_setup *setup);
-/* Cuts the populations into slices, once delays are known, and makes the projections that have no rows. */
+/* Cuts populations and projections into slices, once delays are known, and makes the projections that have no rows. */
 int mill_gpu_cut(struct mill_simulation *simulation, struct mill_error *error);
 /* Whether a projection is cut otherwise than its target: plastic_width. */
 int mill_gpu_cut_apart(const struct mill_simulation *simulation, uint32_t projection);

@@ -1,10 +1,10 @@
 /* A network on a device, as the text of a delivery strategy sees it: one set of structs that the host fills and the device reads, so they
    hold only 32- and 64-bit numbers and addresses. simulation.md "Epoch" says what an epoch is.
 
-   Synapses of a projection are kept slice by slice of the target: within a slice row after row of the source, each row's part (a run) padded
-   to whole groups of four synapses, so that a thread loads four at once. `start` tells where runs begin, in groups: those of rows
-   256 b … 256 b + 255 in slice s are start[(s · blocks + b) · 257 + 0 … 255], and entry 256 is where the last of them ends. Padding has
-   the target MILL_NO_TARGET. */
+   Synapses of a projection are kept slice by slice of the target (the population's slices; those of a plastic one may be others, see plastic_width of
+   delivery.h): within a slice row after row of the source, each row's part (a run) padded to whole groups of four synapses, so that a thread
+   loads four at once. `start` tells where runs begin, in groups: those of rows 256 b … 256 b + 255 in slice s are start[(s · blocks + b) · 257
+   + 0 … 255], and entry 256 is where the last of them ends. Padding has the target MILL_NO_TARGET. */
 #ifndef SPIKEMILL_DEVICE_NETWORK_H
 #define SPIKEMILL_DEVICE_NETWORK_H
 
@@ -101,7 +101,7 @@ struct mill_device_projection {
   MILL_AT(const struct mill_device_plastic) plastic; /* 0: the weights above are constant; else they are not used */
   uint32_t source, target_population, receptor;
   uint32_t blocks;               /* of rows */
-  uint32_t slices, width;        /* of the target */
+  uint32_t slices, width;        /* of its targets */
   uint32_t longest;              /* groups of the longest run */
   uint32_t weight_bits, delay_bits;
   int32_t weight_all;
