@@ -8,6 +8,7 @@ Environment, for the sections whose names begin with gpu:
   BENCH_SIZES="20e3 1e6"   synapses, candidates or supports, in place of their own list; of gpu-mining-windows seconds and support, as 10:15
   BENCH_MS=200             biological time of a run, or of the recording Sym26
   BENCH_STREAMS=sym26      recordings, in place of their own list
+  BENCH_SLOW=100           ms: what takes longer is left out of larger numbers, of gpu-mining-methods
   BENCH_KEEP=FILE          keeps what is measured there, and does not measure again what it finds, so that a section may be measured in
                            several calls
   BENCH_SECONDS=300        measures no more after that time, and leaves out what is missing
