@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static inline void stop(const char *text)
+_Noreturn static inline void stop(const char *text)
 {
   fprintf(stderr, "%s: %s\n", program_invocation_short_name, text);
   exit(2);
